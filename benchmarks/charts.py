@@ -8,13 +8,13 @@ from common import shown
 
 from lowregret.reporting.chart_style import FONT
 from lowregret.reporting.line_chart import spread
-from lowregret.reporting.policy_styles import BLUE, GREY, VERMILION, colour_of
+from lowregret.reporting.policy_styles import BLUE, STONE, VERMILION, colour_of
 
 WIDTH, ROW, SIDE = 560, 26, 300
 """Of a panel of rows, of one row, and of a panel of curves, in pixels."""
 TITLE = "nanoseconds a step"
 PALE, INK = "#C8C8C8", "#333333"
-KINDS = {"floor": GREY, "ours": VERMILION, "rescan": BLUE}
+KINDS = {"floor": STONE, "ours": VERMILION, "rescan": BLUE}
 SHAPES = ["diamond", "circle", "square"]
 LAYERS = ("floor", "rescan", "ours")
 """Ours is drawn last, on top."""

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 
 from lowregret.analysis.columns import TABLE_COLUMNS
-from lowregret.results import Description, Results
+from lowregret.analysis.description import Description
+from lowregret.results import Results
 
 
 def frames_of(regrets: dict[str, dict[str, list[float]]], times: int = 4, arms: int = 3) -> Results:

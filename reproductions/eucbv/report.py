@@ -19,7 +19,7 @@ from lowregret.reporting.experiment_report import (
 )
 from lowregret.reporting.number_format import format_number
 from lowregret.reporting.page_parts import Cell, Fold, Part, Section, Table, Text
-from lowregret.reproductions.claims import COUNTS, count_verdicts
+from lowregret.reproductions.claims import VERDICT_COLUMNS, count_verdicts
 from lowregret.reproductions.numbers import compare_numbers, our_policy, reason
 from lowregret.reproductions.page import Evaluation, More, palette, table_of_numbers, verdict_cell, with_error
 from lowregret.reproductions.published import Point
@@ -188,7 +188,9 @@ def count_groups(sheet: Sheet, comparisons: pl.DataFrame) -> pl.DataFrame:
         once = own.unique([name for name in own.columns if name != "claim"])
         for reading in sheet.readings:
             count = count_verdicts(once.filter(reading=reading.name))
-            counts |= {f"{reading.column}_{name}": count[verdict] for name, verdict in COUNTS.items()}
+            counts |= {
+                f"{reading.column}_{name}": count[verdict] for name, verdict in VERDICT_COLUMNS.items()
+            }
         rows += [counts] * bool(len(own))
     return pl.DataFrame(rows)
 
@@ -199,7 +201,7 @@ def groups_text(sheet: Sheet, groups: pl.DataFrame) -> str:
     for row in groups.to_dicts()[-2:]:
         parts = []
         for reading in sheet.readings:
-            held, failed, unclear = (row[f"{reading.column}_{name}"] for name in COUNTS)
+            held, failed, unclear = (row[f"{reading.column}_{name}"] for name in VERDICT_COLUMNS)
             total = held + failed + unclear
             parts.append(
                 f"{reading.name} {held} of {total} hold, {failed} do not hold, {unclear} inconclusive"
@@ -212,7 +214,7 @@ def groups_table(sheet: Sheet, groups: pl.DataFrame) -> Table:
     """Lay out how many comparisons of each group of claims hold."""
     rows = []
     for row in groups.to_dicts():
-        counts = ([row[f"{reading.column}_{name}"] for name in COUNTS] for reading in sheet.readings)
+        counts = ([row[f"{reading.column}_{name}"] for name in VERDICT_COLUMNS] for reading in sheet.readings)
         rows.append([row["group"], *(f"{count[0]} of {sum(count)} hold" for count in counts)])
     return Table(["comparisons", *(each.column for each in sheet.readings)], rows, range(3), GROUPS)
 

@@ -3,6 +3,7 @@
 from lowregret import environments as environments
 from lowregret import policies as policies
 from lowregret import testing as testing
+from lowregret.analysis.metrics import Metric as Metric
 from lowregret.environments import Bandit as Bandit
 from lowregret.environments import Delay as Delay
 from lowregret.environments import DriftingBandit as DriftingBandit
@@ -49,7 +50,6 @@ from lowregret.online.open_agent import open_agent as open_agent
 from lowregret.planning.plan import Plan as Plan
 from lowregret.planning.plan import plan as plan
 from lowregret.policies import *
-from lowregret.results import Metric as Metric
 from lowregret.results import Results as Results
 from lowregret.service.client import connect as connect
 from lowregret.simulation import simulate as simulate

@@ -29,7 +29,7 @@ from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note
 if TYPE_CHECKING:
     from lowregret.results import Results
 
-GRID_POINTS = 200
+LOG_GRID_POINTS = 200
 
 
 @user_call
@@ -140,7 +140,7 @@ def simulate(
     runs = integer("simulate", "runs", runs)
     seed = seed_of(seed)
     threads = None if threads is None else integer("simulate", "threads", threads)
-    times = _grid(grid, horizon)
+    times = _grid_times(grid, horizon)
     delays, batch = delay_of(delay), integer("simulate", "batch", batch, MAX_HORIZON)
     period = None if period is None else integer("simulate", "period", period, MAX_HORIZON)
     if not isinstance(shuffle, bool) or ties not in get_args(Ties):
@@ -201,7 +201,9 @@ def results_of(
     engine: Engine = "compiled",
 ) -> Results:
     """Return the outcomes of several policies on one bandit as results."""
-    from lowregret.results import Description, Results, outcome_table, varied
+    from lowregret.analysis.description import Description, varied
+    from lowregret.results import Results
+    from lowregret.results.run_tables import outcome_table
 
     description = Description(
         name=bandit.name,
@@ -295,7 +297,7 @@ def trace(
         arms = environment(bandit)
         horizon, support, name = _horizon("trace", horizon, arms), arms.support, repr(arms.name)
     else:
-        arms, name = RewardTable(_rewards(bandit)), "the table"
+        arms, name = RewardTable(_reward_rows(bandit)), "the table"
         lengths = sum(map(len, arms.rewards))
         horizon = integer("trace", "horizon", lengths if horizon is None else horizon, MAX_HORIZON)
         support = (
@@ -351,12 +353,12 @@ def _horizon(owner: str, horizon: int | None, bandit: Bandit) -> int:
     return integer(owner, "horizon", horizon, MAX_HORIZON)
 
 
-def _grid(grid: int | Sequence[int] | str, horizon: int) -> Integers:
+def _grid_times(grid: int | Sequence[int] | str, horizon: int) -> Integers:
     """Return the times at which the regret is recorded, the horizon always among them."""
     if isinstance(grid, str):
         if grid != "log":
             raise InputError(f"simulate: grid must be an integer, a list of times or 'log', got {grid!r}")
-        return np.array(recording_times(horizon, GRID_POINTS, "log"), np.int64)
+        return np.array(recording_times(horizon, LOG_GRID_POINTS, "log"), np.int64)
     if isinstance(grid, int | np.integer):
         return np.array(recording_times(horizon, integer("simulate", "grid", grid)), np.int64)
     if not isinstance(grid, Iterable):
@@ -365,7 +367,7 @@ def _grid(grid: int | Sequence[int] | str, horizon: int) -> Integers:
     return np.array(times, np.int64)
 
 
-def _rewards(rewards: Sequence[Sequence[float]] | Floats) -> tuple[Floats, ...]:
+def _reward_rows(rewards: Sequence[Sequence[float]] | Floats) -> tuple[Floats, ...]:
     """Check a table of rewards: finite numbers, at least one arm and one reward."""
     if isinstance(rewards, str) or not hasattr(rewards, "__len__") or len(rewards) == 0:
         raise InputError("trace: rewards must be one row of numbers per arm, for at least one arm")

@@ -65,6 +65,7 @@ def test_it_has_a_column_in_results_and_in_the_files_of_experiments(switches):
         environments="bernoulli:0.3,0.6,0.5", policies="MOSS", horizon=60, runs=4, seed=3, engine="reference"
     )
     plan = make_shard_plan(experiment)
-    shard = replace(plan.shards[0], record=("switches",))
+    shard = plan.shards[0]
+    shard = replace(shard, settings={**shard.settings, "record": frozenset({"switches"})})
     stored = pl.read_parquet(io.BytesIO(work(shard, plan.environments[shard.environment]).data))
     assert np.array(stored["switches"].to_list()).tolist() == outcome.records["switches"].tolist()

@@ -10,7 +10,7 @@ from typer.main import get_command
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.environments.delays import DISTRIBUTIONS, EXAMPLES, delay_of
+from lowregret.environments.delays import DELAY_EXAMPLES, DISTRIBUTIONS, delay_of
 
 SIMULATE = Path(__file__).parents[2] / "docs" / "how-to" / "simulate.md"
 
@@ -106,10 +106,10 @@ def test_a_delay_that_needs_too_much_memory():
         lr.simulate("UCB1", "bernoulli:0.1,0.2", 2**40, 1, delay=2**39, grid=1)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", DELAY_EXAMPLES)
 def test_each_form_is_explained_where_users_look_for_it(name):
     """The help of commands must not import the engine, so it cannot be made from the registry."""
-    example = EXAMPLES[name]
+    example = DELAY_EXAMPLES[name]
     rows = [row for row in SIMULATE.read_text("utf-8").splitlines() if row.startswith("| `")]
     assert sum(f"`{example}`" in row for row in rows) == 1
     option = next(option for option in get_command(app).commands["simulate"].params if option.name == "delay")

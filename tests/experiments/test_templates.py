@@ -4,7 +4,7 @@ import pytest
 
 import lowregret as lr
 from lowregret.errors import InputError
-from lowregret.experiments.templates import combinations, fill, names_in
+from lowregret.experiments.templates import combinations, fill_template, names_in
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from lowregret.experiments.templates import combinations, fill, names_in
     ],
 )
 def test_filling(text: str, filled: str) -> None:
-    assert fill(text, {"K": 10, "gap": 0.1, "family": "bernoulli"}) == filled
+    assert fill_template(text, {"K": 10, "gap": 0.1, "family": "bernoulli"}) == filled
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_filling(text: str, filled: str) -> None:
 )
 def test_what_is_no_arithmetic_is_refused(text: str, told: str) -> None:
     with pytest.raises(InputError) as error:
-        fill(text, {"K": 2, "word": "x"})
+        fill_template(text, {"K": 2, "word": "x"})
     assert told in str(error.value)
 
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from lowregret.policies import POLICIES
-from lowregret.reporting.policy_styles import COLOURS, DASHES, FALLBACK, colour_of, styles
+from lowregret.reporting.policy_styles import COLOURS, DASHES, FALLBACK_COLOURS, colour_of, styles
 
 
 def seen_by_deuteranopes(colour: str) -> tuple[float, ...]:
@@ -66,7 +66,7 @@ def test_no_two_look_the_same(policies: list[str]) -> None:
 
 def test_others_take_the_free_colours_in_order() -> None:
     chosen = styles(["Mine", "FixedArm", "Yours"])
-    assert [chosen["Mine"].colour, chosen["Yours"].colour] == list(FALLBACK[:2])
+    assert [chosen["Mine"].colour, chosen["Yours"].colour] == list(FALLBACK_COLOURS[:2])
 
 
 def test_more_policies_than_looks_are_still_drawn() -> None:

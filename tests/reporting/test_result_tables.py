@@ -5,7 +5,7 @@ from analysis_data import frames_of
 from lowregret.analysis.comparison import compare
 from lowregret.analysis.ranks import average_ranks
 from lowregret.analysis.summary import summarise
-from lowregret.reporting.experiment_report import numbers, overview, verdicts
+from lowregret.reporting.experiment_report import overview_table, summary_table, verdict_table
 from lowregret.reporting.number_format import format_interval, p_value
 from lowregret.reporting.page_parts import Cell
 
@@ -23,7 +23,7 @@ FRAMES = frames_of(
 
 def test_numbers_are_sorted_and_complete() -> None:
     summary = summarise(FRAMES).filter(environment="e")
-    table = numbers(summary, {"EUCBV": "1.50"})
+    table = summary_table(summary, {"EUCBV": "1.50"})
     assert [row[0] for row in table.rows] == ["EUCBV", "UCB1", "MOSS"]
     assert all(len(row) == len(table.heads) for row in table.rows)
     assert table.rows[0][1:] == [
@@ -41,13 +41,13 @@ def test_numbers_are_sorted_and_complete() -> None:
 
 
 def test_one_run_excludes_little() -> None:
-    table = numbers(summarise(frames_of({"e": {"A": [3.0]}})), {})
+    table = summary_table(summarise(frames_of({"e": {"A": [3.0]}})), {})
     assert table.rows[0][1:3] == ["3", "0.071 to 19.6"]
 
 
 def test_verdicts_hold_both_intervals() -> None:
     comparison = compare(FRAMES, "MOSS").filter(environment="e")
-    table = verdicts(comparison)
+    table = verdict_table(comparison)
     first = table.rows[0]
     assert len(first) == len(table.heads)
     assert first[1:3] == [Cell("lower in these runs", ""), "-10.8"]
@@ -56,7 +56,7 @@ def test_verdicts_hold_both_intervals() -> None:
 
 
 def test_the_overview_has_one_column_per_environment() -> None:
-    table = overview(summarise(FRAMES), average_ranks(FRAMES), compare(FRAMES, "MOSS"))
+    table = overview_table(summarise(FRAMES), average_ranks(FRAMES), compare(FRAMES, "MOSS"))
     assert table.heads == ["policy", "mean rank", "e", "f"]
     assert table.rows == [
         ["EUCBV", "1.31 (0.06)", Cell("11.8", "best", "▽"), Cell("6.5", "", "≈")],

@@ -192,7 +192,7 @@ def test_the_command_prints_standings_and_json(monkeypatch, tmp_path):
 
 def test_every_scope_has_an_explanation():
     kinds = {league_module.BINARY, league_module.GRADED, league_module.OUTSIDE}
-    assert set(league_page.SCOPES) == {league_module.ALL, league_module.UNIT} | kinds
+    assert set(league_page.SCOPES) == {league_module.ALL, league_module.UNIT_REWARDS} | kinds
 
 
 def test_standings_by_kind_of_reward(found):

@@ -34,9 +34,13 @@ def _has_threads() -> bool:
     return "polars-0" in names
 
 
+def lost_threads() -> bool:
+    return _lost
+
+
 def check_threads(owner: str) -> None:
     """Refuse what would wait for ever in this process, since polars lost its threads in a fork."""
-    if _lost:
+    if lost_threads():
         raise InputError(
             f"{owner}: this process was forked from one that had used polars, whose threads a fork does not "
             "copy: start workers with multiprocessing.get_context('spawn'), or none at all, since simulate "

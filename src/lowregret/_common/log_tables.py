@@ -25,7 +25,7 @@ MIN_LOGGED_PROPENSITY = 1e-100
 
 def read_table(source: LogSource) -> tuple[str, polars.DataFrame]:
     """Return the name of a log from a CSV or Parquet file, a polars table or a mapping, and its columns."""
-    name, table = _table(source)
+    name, table = _read_source(source)
     for column in LOG_COLUMNS[:2]:
         if column not in table.columns:
             columns = ", ".join(table.columns) or "none"
@@ -51,8 +51,8 @@ def arms_of(name: str, table: polars.DataFrame) -> polars.Series:
 
 def rewards_of(name: str, table: polars.DataFrame) -> Floats:
     allowed = f"a finite number up to {MAX_MAGNITUDE:g}"
-    reward = _numbers(name, table["reward"], allowed)
-    _require(name, "reward", table["reward"], np.abs(reward) <= MAX_MAGNITUDE, allowed)
+    reward = _float_column(name, table["reward"], allowed)
+    _require_rows(name, "reward", table["reward"], np.abs(reward) <= MAX_MAGNITUDE, allowed)
     return reward
 
 
@@ -61,13 +61,13 @@ def propensities_of(name: str, table: polars.DataFrame) -> Floats | None:
     if "propensity" not in table.columns:
         return None
     allowed = f"a number from {MIN_LOGGED_PROPENSITY:g} to 1"
-    propensity = _numbers(name, table["propensity"], allowed)
+    propensity = _float_column(name, table["propensity"], allowed)
     valid = (propensity >= MIN_LOGGED_PROPENSITY) & (propensity <= 1)
-    _require(name, "propensity", table["propensity"], valid, allowed)
+    _require_rows(name, "propensity", table["propensity"], valid, allowed)
     return propensity
 
 
-def _table(source: LogSource) -> tuple[str, polars.DataFrame]:
+def _read_source(source: LogSource) -> tuple[str, polars.DataFrame]:
     """Return the name of a log and its columns: those that are used, or all where one of these is missing."""
     import polars as pl
 
@@ -77,7 +77,9 @@ def _table(source: LogSource) -> tuple[str, polars.DataFrame]:
         try:
             return "the log", pl.DataFrame(dict(source), strict=False)
         except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-            raise InputError(f"the log is no table of columns of equal length: {_line(error)}") from None
+            raise InputError(
+                f"the log is no table of columns of equal length: {_first_line(error)}"
+            ) from None
     if not isinstance(source, str | Path):
         raise InputError(
             f"a log must be a file, a polars table or a mapping of columns, got {short_repr(source)}"
@@ -98,10 +100,10 @@ def _table(source: LogSource) -> tuple[str, polars.DataFrame]:
     except (OSError, pl.exceptions.PolarsError) as error:
         if isinstance(error, pl.exceptions.NoDataError):
             raise InputError(f"{file.name} is empty: give columns arm and reward") from None
-        raise InputError(f"cannot read {str(file)!r}: {_line(error)}") from None
+        raise InputError(f"cannot read {str(file)!r}: {_first_line(error)}") from None
 
 
-def _numbers(name: str, column: polars.Series, allowed: str) -> Floats:
+def _float_column(name: str, column: polars.Series, allowed: str) -> Floats:
     import polars as pl
 
     if column.dtype == pl.Boolean:
@@ -110,11 +112,11 @@ def _numbers(name: str, column: polars.Series, allowed: str) -> Floats:
     values = (
         column.cast(pl.Float64, strict=False) if good else pl.Series([None] * len(column), dtype=pl.Float64)
     )
-    _require(name, column.name, column, values.is_not_null().to_numpy(), allowed)
+    _require_rows(name, column.name, column, values.is_not_null().to_numpy(), allowed)
     return np.array(values.to_numpy(), np.float64)
 
 
-def _require(name: str, kind: str, column: polars.Series, holds: Any, allowed: str) -> None:
+def _require_rows(name: str, kind: str, column: polars.Series, holds: Any, allowed: str) -> None:
     """Raise where a value of a column is not allowed, naming the first such row."""
     if not holds.all():
         row = int(np.argmin(holds))
@@ -123,6 +125,6 @@ def _require(name: str, kind: str, column: polars.Series, holds: Any, allowed: s
         )
 
 
-def _line(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     """Return the first line of an error message, shortened, or the type of the error."""
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

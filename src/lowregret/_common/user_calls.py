@@ -14,10 +14,10 @@ from lowregret.errors import LowRegretError
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
-TRACEBACK = "LOWREGRET_TRACEBACK"
+TRACEBACK_SWITCH = "LOWREGRET_TRACEBACK"
 """The environment variable with which tracebacks are whole."""
 
-OTHER_NAMES = {
+OTHER_ARGUMENTS = {
     "runs": "n_runs num_runs nb_runs n_simulations repetitions n_repetitions n_repeats n_reps",
     "horizon": "T n_steps steps n_rounds rounds timesteps n_timesteps time_horizon n_iter",
     "seed": "random_state random_seed rng",
@@ -47,7 +47,7 @@ def user_call(function: Callable[P, Result]) -> Callable[P, Result]:
                 raise
             raise TypeError(advice) from None
         except LowRegretError as error:
-            if os.environ.get(TRACEBACK):
+            if os.environ.get(TRACEBACK_SWITCH):
                 raise
             raise error.with_traceback(None) from None
 
@@ -71,7 +71,7 @@ def unknown_argument(owner: str, named: Iterable[str], allowed: Iterable[str]) -
     names = list(allowed)
     for name in named:
         if name not in names:
-            ours = [one for one in names if name in OTHER_NAMES.get(one, "").split()]
+            ours = [one for one in names if name in OTHER_ARGUMENTS.get(one, "").split()]
             near = ours or get_close_matches(name, names, n=1, cutoff=0.66)
             advice = f"use {near[0]}" if near else f"it takes {', '.join(names)}"
             return f"{owner}: unknown argument {name!r}: {advice}"

@@ -107,13 +107,25 @@ def compare(
     check_threads("compare")
     if isinstance(baseline, Tables):
         return _compare_same_policies(tables, baseline, metric)
+    values = tables.finals if metric is None else metric_values(tables, metric).rename({"value": "regret"})
+    policies = values["policy"].unique(maintain_order=True).to_list()
+    if baseline is not None and baseline not in policies:
+        available = f"these results have {', '.join(policies)}"
+        raise InputError(f"compare: {unknown_name_message('policy', baseline, policies, available)}")
+    if len(policies) < 2:
+        raise InputError(f"compare: two policies are needed, and these results have only {policies[0]}")
+    baselines = None if baseline is None else dict.fromkeys(values["environment"].unique(), baseline)
     if metric is None:
-        return _comparison_table(list(_pairs(tables.finals, baseline)), largest_regrets(tables))
-    values = metric_values(tables, metric).rename({"value": "regret"})
-    comparison = _comparison_table(list(_pairs(values, baseline)), None)
+        return compare_with(tables, baselines)
+    comparison = _comparison_table(list(_pairs(values, baselines)), None)
     lower, higher = (BETTER_HERE, WORSE_HERE) if metric.lower_is_better else (WORSE_HERE, BETTER_HERE)
     wins = pl.col("wins") if metric.lower_is_better else (1.0 - pl.col("wins")).alias("wins")
     return comparison.with_columns(wins, pl.col("verdict").replace({LOWER_HERE: lower, HIGHER_HERE: higher}))
+
+
+def compare_with(tables: Tables, baselines: Mapping[str, str] | None) -> pl.DataFrame:
+    """Compare the final regret of every policy with that of another one of its environment, or every pair."""
+    return _comparison_table(list(_pairs(tables.finals, baselines)), largest_regrets(tables))
 
 
 def _compare_same_policies(tables: Tables, others: Tables, metric: Metric | None) -> pl.DataFrame:
@@ -172,21 +184,18 @@ def _comparison_table(
     return pl.DataFrame(rows, schema=COMPARISON)
 
 
-def _pairs(finals: pl.DataFrame, baseline: str | None) -> Iterator[tuple[str, str, str, Floats]]:
+def _pairs(
+    finals: pl.DataFrame, baselines: Mapping[str, str] | None
+) -> Iterator[tuple[str, str, str, Floats]]:
     """Yield every environment, policy and baseline with the differences of their runs."""
-    policies = finals["policy"].unique(maintain_order=True).to_list()
-    if baseline is not None and baseline not in policies:
-        available = f"these results have {', '.join(policies)}"
-        raise InputError(f"compare: {unknown_name_message('policy', baseline, policies, available)}")
-    if len(policies) < 2:
-        raise InputError(f"compare: two policies are needed, and these results have only {policies[0]}")
     for (environment,), part in finals.group_by("environment", maintain_order=True):
         names = part["policy"].unique(maintain_order=True).to_list()
         wide = part.pivot("policy", index="run", values="regret")
-        if baseline is None:
+        if baselines is None:
             chosen = [(policy, other) for other, policy in combinations(names, 2)]
         else:
-            chosen = [(policy, baseline) for policy in names if policy != baseline and baseline in names]
+            other = baselines[str(environment)]
+            chosen = [(policy, other) for policy in names if policy != other and other in names]
         for policy, other in chosen:
             both = wide.select(policy, other).drop_nulls()
             if len(both):

@@ -82,7 +82,7 @@ class Description:
             columns = {}
             for name in names[kind]:
                 column = f"{kind}.{name}" if name in RESERVED | both else name
-                columns[column] = _column([values.get(name) for values in members.values()])
+                columns[column] = _parameter_column([values.get(name) for values in members.values()])
             if columns:
                 tables[kind] = pl.DataFrame({kind: list(members), **columns})
         return tables
@@ -100,13 +100,13 @@ def varied(policies: Mapping[str, Policy]) -> Parameters:
         differing = [name for name in names if len(values[name]) > 1]
         if differing:
             parameters |= {
-                label: {name: _plain(getattr(policy, name)) for name in differing}
+                label: {name: _plain_value(getattr(policy, name)) for name in differing}
                 for label, policy in members.items()
             }
     return parameters
 
 
-def note(notes: Mapping[str, str]) -> str:
+def merged_note(notes: Mapping[str, str]) -> str:
     """Return one note for the notes of a policy by environment."""
     different = set(notes.values())
     if len(different) == 1:
@@ -115,11 +115,11 @@ def note(notes: Mapping[str, str]) -> str:
     return "; ".join(f"in {names}: {text}" for text, names in where.items() if text)
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
-def _column(values: list[Any]) -> pl.Series:
+def _parameter_column(values: list[Any]) -> pl.Series:
     """Return a column of numbers, of strings or of booleans; mixed values become strings."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:

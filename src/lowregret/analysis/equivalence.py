@@ -28,7 +28,7 @@ TEST_LEVEL = 0.05
 """The level of each one-sided test of equivalence, and of all tests of a difference together."""
 MIN_RUNS_OF_SD = 50
 """With fewer normal values, a standard deviation is called different in more than 5% of cases."""
-ONE_SIDED, POWER = 1.645, 1.282
+ONE_SIDED, BOTH_TESTS = 1.645, 1.282
 """Normal quantiles: of a one-sided test, and of two tests that both succeed in 8 of 10 cases."""
 
 
@@ -130,7 +130,7 @@ def runs_to_decide(point: Agreement, published: float, rounding: float, margin: 
 
     It is None where the published number is too imprecise for this, and where our error is not known.
     """
-    allowed = (margin / 100.0 * abs(published) - rounding) / (ONE_SIDED + POWER)
+    allowed = (margin / 100.0 * abs(published) - rounding) / (ONE_SIDED + BOTH_TESTS)
     variance = allowed * abs(allowed) - point.published_se**2
     decidable = isfinite(point.se) and variance > 0.0
     return max(2, ceil(point.runs * point.se**2 / variance)) if decidable else None

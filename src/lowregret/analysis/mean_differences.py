@@ -57,9 +57,9 @@ MAX_COMPARED = 50
 """Up to how many arms pairs are compared one by one, since a summary must be quick."""
 COARSE = np.linspace(-1.0, 2.0, 25)
 FINE = np.linspace(-1.0, 1.0, 9)
-ROUNDS = 4
+REFINEMENTS = 4
 """Where the minimum is searched, 0 and 1 being the observed means: a grid, and how often it is refined."""
-HALVINGS = 12
+CELL_HALVINGS = 12
 """How often cells are halved to prove that a minimum is large enough."""
 STEPS = 6
 MARGIN = 3.0
@@ -73,7 +73,7 @@ def _terms(effects: Any) -> tuple[Floats, Floats, Floats]:
     return (1.0 - shares) * sizes, shares * sizes, np.log(weights)
 
 
-TILTS, BETS = _terms(EFFECTS), _terms(SLOPES)
+TILT_TERMS, BET_TERMS = _terms(EFFECTS), _terms(SLOPES)
 
 
 def log_evidence(
@@ -110,7 +110,7 @@ def log_evidence(
     lowest = coarse.argmin(axis=1)
     inside = (lowest > 0) & (lowest < len(COARSE) - 1)
     middle, width = COARSE[lowest][:, None], COARSE[1] - COARSE[0]
-    for _ in range(ROUNDS):
+    for _ in range(REFINEMENTS):
         places = middle + width * FINE
         values = at(places)
         middle = np.take_along_axis(places, values.argmin(axis=1)[:, None], 1)
@@ -135,7 +135,7 @@ def proved(first: Totals, second: Totals, shift: float, limit: float) -> bool:
         edges[:, :-1].ravel(),
         edges[:, 1:].ravel(),
     )
-    for _ in range(HALVINGS):
+    for _ in range(CELL_HALVINGS):
         a, b = first.at(pair).at((..., None)), second.at(pair).at((..., None))
         small = _bounded_mixture(a, b, (right + shift)[:, None], left[:, None])[:, 0] < limit
         if not small.any():
@@ -155,7 +155,7 @@ def _pooled(a: Totals, b: Totals) -> tuple[Totals, Totals]:
 
 def _bounded_mixture(a: Totals, b: Totals, m_a: Floats, m_b: Floats) -> Floats:
     """Return the logarithm of E(m_a, m_b) for rewards in [0, 1]."""
-    up, down, weights = TILTS
+    up, down, weights = TILT_TERMS
     n_a, s_a, _, n_b, s_b, _ = (values[..., None] for values in (*a, *b))
     cost = n_a * np.log1p(m_a[..., None] * np.expm1(up)) + n_b * np.log1p(m_b[..., None] * np.expm1(-down))
     tilts = log_sum(weights + up * s_a - down * s_b - cost)
@@ -168,7 +168,7 @@ def _bounded_mixture(a: Totals, b: Totals, m_a: Floats, m_b: Floats) -> Floats:
 
 
 def _bets(a: Totals, b: Totals, m_a: Floats, m_b: Floats) -> Floats:
-    up, down, weights = BETS
+    up, down, weights = BET_TERMS
     m_a, m_b = (np.clip(m, SMALLEST_MEAN, 1.0 - SMALLEST_MEAN)[..., None] for m in (m_a, m_b))
     gains: Any = 0.0
     for arm, m, worst, slopes, sign in ((a, m_a, m_a, up, 1.0), (b, m_b, 1.0 - m_b, down, -1.0)):
@@ -181,7 +181,7 @@ def _bets(a: Totals, b: Totals, m_a: Floats, m_b: Floats) -> Floats:
 
 def _normal_mixture(a: Totals, b: Totals, m_a: Floats, m_b: Floats) -> Floats:
     """Return the logarithm of E(m_a, m_b) for normal rewards with the variances of the sample."""
-    up, down, weights = TILTS
+    up, down, weights = TILT_TERMS
     scale = np.sqrt(0.5 * (a.variances + b.variances))[..., None]
     logarithms = weights
     for arm, m, effects, sign in ((a, m_a, up, 1.0), (b, m_b, down, -1.0)):
@@ -198,7 +198,7 @@ def lower_differences(first: Totals, second: Totals, error: float, *, bounded: b
     def evidence(widths: Floats) -> Floats:
         return log_evidence(first, second, np.maximum(centre - widths, lowest), bounded=bounded)
 
-    bounds: Floats = np.maximum(centre - _reach(first, second, error, evidence, bounded), lowest)
+    bounds: Floats = np.maximum(centre - _evidence_reach(first, second, error, evidence, bounded), lowest)
     return bounds
 
 
@@ -242,10 +242,10 @@ def lower_ratios(first: Totals, second: Totals, error: float) -> Floats:
     def evidence(widths: Floats) -> Floats:
         return log_evidence(first, second, 0.0, np.maximum(ratios(widths), SMALLEST_MEAN), bounded=True)
 
-    return np.where(usable, ratios(_reach(first, second, error, evidence, True)), 0.0)
+    return np.where(usable, ratios(_evidence_reach(first, second, error, evidence, True)), 0.0)
 
 
-def _reach(
+def _evidence_reach(
     first: Totals, second: Totals, error: float, evidence: Callable[[Floats], Floats], bounded: bool
 ) -> Floats:
     """Return how far below the centre evidence reaches 1 / error; it is nearly a square there.

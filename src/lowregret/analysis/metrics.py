@@ -62,7 +62,7 @@ def metric_values(tables: Tables, metric: Metric) -> pl.DataFrame:
     parts = []
     for environment, policy in tables.pairs:
         runs = tables.outcome(policy, environment)
-        values = _values(metric, runs.pulls, runs.rewards)
+        values = _checked_values(metric, runs.pulls, runs.rewards)
         numbers = tables.slice("finals", environment, policy)["run"]
         parts.append(
             pl.DataFrame({"environment": environment, "policy": policy, "run": numbers, "value": values})
@@ -86,7 +86,7 @@ def add_metrics(summary: pl.DataFrame, tables: Tables) -> pl.DataFrame:
     return summary
 
 
-def _values(metric: Metric, pulls: Integers, rewards: Floats | None) -> Floats:
+def _checked_values(metric: Metric, pulls: Integers, rewards: Floats | None) -> Floats:
     try:
         values = np.asarray(metric.function(pulls, rewards), np.float64)
     except Exception as error:  # whatever the user's function raises

@@ -35,7 +35,7 @@ MAX_UNIT = 900
 """The largest and, negated, the smallest power of 2 by which rates are divided, so that they stay finite."""
 MAX_FACTORS = 500
 """How many factors of at least 1 / 2 are multiplied at a time: their product is no subnormal number."""
-HALVINGS = 60
+END_HALVINGS = 60
 MIN_EFFECTIVE_PAIR, MIN_EFFECTIVE = 30.0, 100.0
 """The effective number of rewards from which on means of unbounded rewards are compared, and from which on
 one has an upper end; see docs/evidence/intervals.md for what is missed without."""
@@ -62,11 +62,11 @@ class Products(NamedTuple):
 def add_rewards(arms: Sequence[Products], rewards: Sequence[Sequence[float]]) -> list[Products]:
     """Return the products of arms after further rewards of each, none of which may be negative."""
     for start in range(0, max(map(len, rewards), default=0), MAX_FACTORS):
-        arms = _add(arms, [own[start : start + MAX_FACTORS] for own in rewards])
+        arms = _add_some(arms, [own[start : start + MAX_FACTORS] for own in rewards])
     return list(arms)
 
 
-def _add(arms: Sequence[Products], rewards: Sequence[Sequence[float]]) -> list[Products]:
+def _add_some(arms: Sequence[Products], rewards: Sequence[Sequence[float]]) -> list[Products]:
     """Do the same for at most ``MAX_FACTORS`` rewards of each arm."""
     new, positive = [], []
     for arm, own in zip(arms, rewards, strict=True):
@@ -115,7 +115,7 @@ def lower_ends(arms: Sequence[Products], error: float) -> Floats:
 
     while (larger := evidence(possible) > 0.0).any():
         possible = np.where(larger, 4.0 * possible, possible)
-    for _ in range(HALVINGS):
+    for _ in range(END_HALVINGS):
         middle = 0.5 * (excluded + possible)
         out = evidence(middle) > 0.0
         excluded, possible = np.where(out, middle, excluded), np.where(out, possible, middle)

@@ -29,7 +29,7 @@ SCALES = 0.05 * 2.0 ** np.arange(5.0)[:, None]
 NEWTON_STEPS = 6
 """The steps of Newton's method for Q."""
 MAX_STEP = 1.0
-HALVINGS = 50
+MEAN_HALVINGS = 50
 
 
 def log_evidence(counts: Floats, totals: Floats) -> float:
@@ -38,11 +38,11 @@ def log_evidence(counts: Floats, totals: Floats) -> float:
     counts, totals = (table[:, counts.any(axis=0)] for table in (counts, totals))
     if counts.shape[1] < 2:
         return 0.0
-    bounds = _bounds(counts, totals)
+    bounds = _evidence_bounds(counts, totals)
     return float(bounds.max() + np.log(np.exp(bounds - bounds.max()).mean()))
 
 
-def _bounds(counts: Floats, totals: Floats) -> Floats:
+def _evidence_bounds(counts: Floats, totals: Floats) -> Floats:
     """Return a lower bound of log M(m) for all m, for tilts of each scale."""
     prior, unit, (arms, periods) = SCALES**-2, np.eye(len(counts)), counts.shape
     pulls, start = counts.sum(axis=1), (totals.sum(axis=1) + 0.5) / (counts.sum(axis=1) + 1.0)
@@ -83,7 +83,7 @@ def _least(counts: Floats, growth: Floats) -> Floats:
     """Return the minima of - sum_ip n_ip log(1 + m_i g_ip) over all means, by halving intervals of them."""
     low, high = np.zeros((2, *growth.shape[:2], 1))
     high += 1.0
-    for _ in range(HALVINGS):
+    for _ in range(MEAN_HALVINGS):
         middle = (low + high) / 2.0
         above = (counts * growth / (1.0 + middle * growth)).sum(axis=2, keepdims=True) < 0.0
         low, high = np.where(above, low, middle), np.where(above, middle, high)

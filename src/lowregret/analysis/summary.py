@@ -52,8 +52,8 @@ def summarise(tables: Tables) -> pl.DataFrame:
         rows.append(
             {"environment": environment, "policy": policy, "low": low, "high": high}
             | {"worst05_low": worst_low, "worst05_high": worst_high}
-            | _regret(values)
-            | _arms(runs.pulls, runs.eliminated, optimal[environment])
+            | _regret_statistics(values)
+            | _arm_statistics(runs.pulls, runs.eliminated, optimal[environment])
         )
     return add_metrics(pl.DataFrame(rows, schema=SUMMARY), tables)
 
@@ -84,11 +84,11 @@ def summarise_curves(tables: Tables) -> pl.DataFrame:
     for environment, policy in tables.pairs:
         runs = tables.outcome(policy, environment)
         named = {"environment": environment, "policy": policy, "t": runs.grid, "runs": len(runs.regret)}
-        parts.append(pl.DataFrame({**named, **_statistics(runs.regret)}))
+        parts.append(pl.DataFrame({**named, **_column_statistics(runs.regret)}))
     return pl.concat(parts).cast({"runs": pl.Int64}).fill_nan(None)
 
 
-def _statistics(values: Floats) -> dict[str, Floats]:
+def _column_statistics(values: Floats) -> dict[str, Floats]:
     """Summarise the columns of an array whose rows are runs; se and interval are nan below two runs."""
     runs = len(values)
     p05, median, p95 = np.quantile(values, [0.05, 0.5, 0.95], axis=0)
@@ -106,8 +106,8 @@ def _statistics(values: Floats) -> dict[str, Floats]:
     }
 
 
-def _regret(values: Floats) -> dict[str, Any]:
-    statistics = {key: float(column[0]) for key, column in _statistics(values[:, None]).items()}
+def _regret_statistics(values: Floats) -> dict[str, Any]:
+    statistics = {key: float(column[0]) for key, column in _column_statistics(values[:, None]).items()}
     row = {key: None if np.isnan(value) else value for key, value in statistics.items()}
     p25, p75 = np.quantile(values, [0.25, 0.75]).tolist()
     return row | {
@@ -115,7 +115,7 @@ def _regret(values: Floats) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _arms(pulls: Integers, eliminated: Integers | None, optimal: np.ndarray) -> dict[str, Any]:
+def _arm_statistics(pulls: Integers, eliminated: Integers | None, optimal: np.ndarray) -> dict[str, Any]:
     """Summarise how often the optimal arms were pulled, pulled most, and all eliminated."""
     most_pulled = pulls == pulls.max(axis=1, keepdims=True)
     runs, lost = len(pulls), None

@@ -104,7 +104,7 @@ def main() -> None:
         raise
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"lowregret {__version__}")
         raise typer.Exit
@@ -113,7 +113,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Stochastic multi-armed bandits: simulate, compare and evaluate policies."""

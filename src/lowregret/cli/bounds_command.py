@@ -89,13 +89,13 @@ def _print(
     print(text_table(rows))
     print_notes({line["name"]: line["note"] for line in statements})
     if estimates is not None:
-        rows = [_estimate(row) for row in estimates]
+        rows = [_estimate_cells(row) for row in estimates]
         print("\n" + text_table(rows, right=list(rows[0])[1:], drop=["pulls", "variance", "exact", "gap"]))
         print_notes({row["event"]: row["note"] for row in estimates})
     print("\ndocs/explanation/theory.md explains the constants and the statements.")
 
 
-def _estimate(row: dict[str, Any]) -> dict[str, str]:
+def _estimate_cells(row: dict[str, Any]) -> dict[str, str]:
     from lowregret.reporting.number_format import format_number
 
     interval = "-" if row["low"] is None else f"{_probability(row['low'])} to {_probability(row['high'])}"

@@ -16,7 +16,7 @@ from lowregret.policies.recommended import RECOMMENDED
 if TYPE_CHECKING:
     from lowregret.policies import Policy
 
-FAMILIES = {
+POLICY_FAMILIES = {
     "Upper confidence bounds": "ucb moss mossv ocucb adaucb eucbv",
     "From divergences": "klucb divergence empirical",
     "Bayesian": "thompson bayesucb",
@@ -55,7 +55,7 @@ def _print_all(policies: dict[str, type[Policy]]) -> None:
     print(text_table(rows, wrap=["for"]))
     recommended = {name.partition("(")[0] for name in RECOMMENDED}
     rows = []
-    for family, modules in FAMILIES.items():
+    for family, modules in POLICY_FAMILIES.items():
         rows.append({"others": family, "needs": "", "source": ""})
         rows += [
             {"others": f"  {name}", "needs": ", ".join(kind.needs) or "-", "source": kind.source}
@@ -83,11 +83,11 @@ def _signature(kind: type[Policy]) -> str:
     from lowregret.policies.base import fields_of
 
     parameters = [
-        field.name if field.default is MISSING else f"{field.name}={_plain(field.default)}"
+        field.name if field.default is MISSING else f"{field.name}={_default_text(field.default)}"
         for field in fields_of(kind)
     ]
     return kind.__name__ + (f"({', '.join(parameters)})" if parameters else "")
 
 
-def _plain(value: object) -> str:
+def _default_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else repr(value)

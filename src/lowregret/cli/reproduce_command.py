@@ -12,7 +12,7 @@ from lowregret.cli.options import FigureFiles, Figures, integer_option
 from lowregret.cli.printing import print_error, print_text
 
 if TYPE_CHECKING:
-    from lowregret.reporting.page_parts import Cell, Part, Table
+    from lowregret.reporting.page_parts import Part, Table
 
 
 def reproduce(
@@ -68,7 +68,7 @@ def reproduce(
             sheet, folder, runs, seed, figures.value, progress
         )
     for section in pages.page_sections(evaluation) if verbose else ():
-        if section.title == pages.SUMMARY:  # which is printed last
+        if section.title == pages.SUMMARY_TITLE:  # which is printed last
             continue
         print(section.title)
         _print_parts(section.parts)
@@ -77,7 +77,7 @@ def reproduce(
     print_text(pages.outcome(evaluation))
     drawn = f"; figures: {folder / 'figures'}" if any(path.parent != folder for path in files) else ""
     print(f"\npage: {page}\ntables: {folder / '*.csv'} and reproduction.json{drawn}")
-    contradictions = reproductions.contradictions(sheet, reproductions.verdicts(evaluation))
+    contradictions = reproductions.contradictions(sheet, reproductions.verdict_rows(evaluation))
     for contradiction in contradictions:
         print_error(contradiction)
     print_text(pages.last_line(evaluation))
@@ -100,9 +100,10 @@ def _print_parts(parts: Sequence[Part]) -> None:
 
 
 def _print_table(table: Table) -> None:
+    from lowregret.reporting.page_parts import cell_text
     from lowregret.reporting.text_tables import text_table
 
-    rows = [dict(zip(table.heads, map(_words, row), strict=True)) for row in table.rows]
+    rows = [dict(zip(table.heads, map(cell_text, row), strict=True)) for row in table.rows]
     wrap = [table.heads[i] for i in table.text_columns]
     right = [head for head in table.heads if head not in wrap] if table.text_columns == (0,) else ()
     print(
@@ -111,7 +112,3 @@ def _print_table(table: Table) -> None:
     if table.caption:
         print_text(table.caption)
         print()
-
-
-def _words(cell: str | Cell) -> str:
-    return cell if isinstance(cell, str) else cell.text

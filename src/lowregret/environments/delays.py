@@ -154,7 +154,7 @@ class EmpiricalDelay(DelayDistribution):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.values, str | os.PathLike):
-            delays: object = _column(Path(self.values))
+            delays: object = _read_column(Path(self.values))
             object.__setattr__(self, "file", os.fspath(self.values))
         else:
             delays = as_list(self.values)
@@ -183,7 +183,7 @@ DISTRIBUTIONS: dict[str, type[DelayDistribution]] = {
     distribution.name: distribution
     for distribution in (ConstantDelay, GeometricDelay, LogNormalDelay, EmpiricalDelay)
 }
-EXAMPLES = {name: distribution.example for name, distribution in DISTRIBUTIONS.items()} | {
+DELAY_EXAMPLES = {name: distribution.example for name, distribution in DISTRIBUTIONS.items()} | {
     "by_reward": "by_reward(positive=20, other=1000)"
 }
 """By the names in strings an example of each."""
@@ -329,36 +329,36 @@ def delay_of(delay: object, folder: Path | None = None) -> Delay:
             tree = ast.parse(delay.strip(), mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             tree = None
-        return _read(tree, delay, folder or Path())
+        return _delay_of_tree(tree, delay, folder or Path())
     if isinstance(delay, bool) or not isinstance(delay, int | np.integer):
         raise InputError(f"delay: must be {DELAY_ADVICE}, got {short_repr(delay)}")
     return Delay.constant(int(delay))
 
 
-def _read(tree: ast.expr | None, text: str, folder: Path) -> Delay:
+def _delay_of_tree(tree: ast.expr | None, text: str, folder: Path) -> Delay:
     if not isinstance(tree, ast.Call):
         problem = f"delay: must be {DELAY_ADVICE}, got {short_repr(text)}"
         steps = _literal(tree, problem)
         if isinstance(steps, bool) or not isinstance(steps, int | float) or steps % 1 != 0:
             raise InputError(problem)
         return Delay.constant(int(steps))  # also 1e3
-    if not isinstance(tree.func, ast.Name) or tree.func.id not in EXAMPLES:
-        raise InputError(unknown_name_message("delay", ast.unparse(tree.func), EXAMPLES))
+    if not isinstance(tree.func, ast.Name) or tree.func.id not in DELAY_EXAMPLES:
+        raise InputError(unknown_name_message("delay", ast.unparse(tree.func), DELAY_EXAMPLES))
     name = tree.func.id
-    values = [_value(node, text, folder, name) for node in tree.args]
-    named = {str(node.arg): _value(node.value, text, folder, name) for node in tree.keywords}
+    values = [_argument(node, text, folder, name) for node in tree.args]
+    named = {str(node.arg): _argument(node.value, text, folder, name) for node in tree.keywords}
     try:
         if name in DISTRIBUTIONS:
             return _independent(DISTRIBUTIONS[name](*values, **named))
         return Delay.by_reward(*values, **named)
     except TypeError:
-        raise InputError(f"delay: write it as in {EXAMPLES[name]}, got {short_repr(text)}") from None
+        raise InputError(f"delay: write it as in {DELAY_EXAMPLES[name]}, got {short_repr(text)}") from None
 
 
-def _value(node: ast.expr, text: str, folder: Path, name: str) -> Any:
+def _argument(node: ast.expr, text: str, folder: Path, name: str) -> Any:
     """Return an argument of a delay: a number, a list, a path, or for by_reward another delay."""
     if name not in DISTRIBUTIONS:
-        return _read(node, text, folder)
+        return _delay_of_tree(node, text, folder)
     value = _literal(node, f"delay: arguments must be plain values in {short_repr(text)}")
     if isinstance(value, float) and value.is_integer():
         return int(value)  # constant(1e3)
@@ -372,7 +372,7 @@ def _literal(node: ast.expr | None, problem: str) -> Any:
         raise InputError(problem) from None
 
 
-def _column(file: Path) -> list[float]:
+def _read_column(file: Path) -> list[float]:
     table = read_table(file, "delays", "delay: ")
     if table.width != 1:
         raise InputError(f"delay: {file.name!r} must have one column, of numbers")

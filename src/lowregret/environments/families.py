@@ -5,9 +5,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 from lowregret._common.validation import (
     FINITE,
@@ -31,11 +31,39 @@ REVENUE = 10
 EMPIRICAL = -1
 
 
+class Scalable:
+    """A family that is scaled by its parameters.
+
+    Some of them are rewards, some differences of rewards, and some squares of differences; what is in none of
+    the three stays.
+    """
+
+    __slots__ = ()
+    rewards: ClassVar[tuple[str, ...]] = ()
+    differences: ClassVar[tuple[str, ...]] = ()
+    squares: ClassVar[tuple[str, ...]] = ()
+
+    def scaled(self, low: float, high: float) -> Self:
+        """Return the family of ``(reward - low) / (high - low)``.
+
+        Parameters
+        ----------
+        low, high : float
+            The rewards that become 0 and 1.
+        """
+        low, width = scale_interval(low, high)
+        values = {name: (getattr(self, name) - low) / width for name in self.rewards}
+        values |= {name: getattr(self, name) / width for name in self.differences}
+        values |= {name: getattr(self, name) / width / width for name in self.squares}
+        return replace(self, **values)  # type: ignore[type-var]  # every family is a dataclass
+
+
 @dataclass(frozen=True, slots=True)
-class Bernoulli:
+class Bernoulli(Scalable):
     """A Bernoulli reward: ``success`` with a probability in [0, 1], else ``failure``."""
 
     kind: ClassVar[int] = BERNOULLI
+    rewards = ("failure", "success")
     probability: float
     failure: float = 0.0
     success: float = 1.0
@@ -60,17 +88,14 @@ class Bernoulli:
     def encoding(self) -> Encoding:
         return self.probability, self.failure, self.success, 0.0
 
-    def scaled(self, low: float, high: float) -> "Bernoulli":
-        low, width = scale_interval(low, high)
-        failure, success = (self.failure - low) / width, (self.success - low) / width
-        return Bernoulli(self.probability, failure, success)
-
 
 @dataclass(frozen=True, slots=True)
-class Gaussian:
+class Gaussian(Scalable):
     """A normal reward; variance 0 makes it a constant."""
 
     kind: ClassVar[int] = GAUSSIAN
+    rewards = ("mean",)
+    squares = ("variance",)
     mean: float
     variance: float
 
@@ -85,16 +110,14 @@ class Gaussian:
     def encoding(self) -> Encoding:
         return self.mean, math.sqrt(self.variance), 0.0, 0.0
 
-    def scaled(self, low: float, high: float) -> "Gaussian":
-        low, width = scale_interval(low, high)
-        return Gaussian((self.mean - low) / width, self.variance / width / width)
-
 
 @dataclass(frozen=True, slots=True)
-class Beta:
+class Beta(Scalable):
     """A beta reward: ``shift + factor * x`` with x of the Beta(a, b) distribution on [0, 1]."""
 
     kind: ClassVar[int] = BETA
+    rewards = ("shift",)
+    differences = ("factor",)
     a: float
     b: float
     shift: float = 0.0
@@ -120,16 +143,13 @@ class Beta:
     def encoding(self) -> Encoding:
         return self.a, self.b, self.shift, self.factor
 
-    def scaled(self, low: float, high: float) -> "Beta":
-        low, width = scale_interval(low, high)
-        return Beta(self.a, self.b, (self.shift - low) / width, self.factor / width)
-
 
 @dataclass(frozen=True, slots=True)
-class Exponential:
+class Exponential(Scalable):
     """An exponential reward above its lowest value, the shift; ``mean`` is that of the reward."""
 
     kind: ClassVar[int] = EXPONENTIAL
+    rewards = ("mean", "shift")
     mean: float
     shift: float = 0.0
 
@@ -153,16 +173,14 @@ class Exponential:
     def encoding(self) -> Encoding:
         return self.shift, self.mean - self.shift, 0.0, 0.0
 
-    def scaled(self, low: float, high: float) -> "Exponential":
-        low, width = scale_interval(low, high)
-        return Exponential((self.mean - low) / width, (self.shift - low) / width)
-
 
 @dataclass(frozen=True, slots=True)
-class Poisson:
+class Poisson(Scalable):
     """A Poisson reward: ``shift + factor * count`` with a Poisson count; ``mean`` is that of the reward."""
 
     kind: ClassVar[int] = POISSON
+    rewards = ("mean", "shift")
+    differences = ("factor",)
     mean: float
     shift: float = 0.0
     factor: float = 1.0
@@ -184,16 +202,13 @@ class Poisson:
     def encoding(self) -> Encoding:
         return (self.mean - self.shift) / self.factor, self.shift, self.factor, 0.0
 
-    def scaled(self, low: float, high: float) -> "Poisson":
-        low, width = scale_interval(low, high)
-        return Poisson((self.mean - low) / width, (self.shift - low) / width, self.factor / width)
-
 
 @dataclass(frozen=True, slots=True)
-class Uniform:
+class Uniform(Scalable):
     """A uniform reward on an interval; equal ends make it a constant."""
 
     kind: ClassVar[int] = UNIFORM
+    rewards = ("low", "high")
     low: float
     high: float
 
@@ -218,10 +233,6 @@ class Uniform:
     @property
     def encoding(self) -> Encoding:
         return self.low, self.high - self.low, 0.0, 0.0
-
-    def scaled(self, low: float, high: float) -> "Uniform":
-        low, width = scale_interval(low, high)
-        return Uniform((self.low - low) / width, (self.high - low) / width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +272,12 @@ class LogNormal:
 
 
 @dataclass(frozen=True, slots=True)
-class Pareto:
+class Pareto(Scalable):
     """A Pareto reward: ``shift + x`` with P(x > y) = (minimum / y)^shape for y above the minimum."""
 
     kind: ClassVar[int] = PARETO
+    rewards = ("shift",)
+    differences = ("minimum",)
     shape: float
     minimum: float
     shift: float = 0.0
@@ -291,19 +304,17 @@ class Pareto:
     def encoding(self) -> Encoding:
         return self.shape, self.minimum, self.shift, 0.0
 
-    def scaled(self, low: float, high: float) -> "Pareto":
-        low, width = scale_interval(low, high)
-        return Pareto(self.shape, self.minimum / width, (self.shift - low) / width)
-
 
 @dataclass(frozen=True, slots=True)
-class Revenue:
+class Revenue(Scalable):
     """The revenue of a visitor: a log-normal sale with probability ``rate``, else 0.
 
     ``sale`` is the mean of a sale and ``sd`` its standard deviation; ``shift`` is added to every reward.
     """
 
     kind: ClassVar[int] = REVENUE
+    rewards = ("shift",)
+    differences = ("sale", "sd")
     rate: float
     sale: float
     sd: float
@@ -334,16 +345,14 @@ class Revenue:
         square = math.log1p((self.sd / self.sale) ** 2)  # the variance of the logarithm of a sale
         return self.rate, math.log(self.sale) - square / 2.0, math.sqrt(square), self.shift
 
-    def scaled(self, low: float, high: float) -> "Revenue":
-        low, width = scale_interval(low, high)
-        return Revenue(self.rate, self.sale / width, self.sd / width, (self.shift - low) / width)
-
 
 @dataclass(frozen=True)
-class TruncNormal:
+class TruncNormal(Scalable):
     """A normal reward of mean ``location`` and standard deviation ``sd``, given that it is in an interval."""
 
     kind: ClassVar[int] = TRUNCNORMAL
+    rewards = ("location", "low", "high")
+    differences = ("sd",)
     location: float
     sd: float
     low: float
@@ -388,11 +397,6 @@ class TruncNormal:
         first, last = math.erfc(far / math.sqrt(2.0)) / 2.0, math.erfc(near / math.sqrt(2.0)) / 2.0
         margin = 1e-12 * (last - first)
         return self.location, sign * self.sd, first + margin, last - margin
-
-    def scaled(self, low: float, high: float) -> "TruncNormal":
-        low, width = scale_interval(low, high)
-        place = (self.location - low) / width
-        return TruncNormal(place, self.sd / width, (self.low - low) / width, (self.high - low) / width)
 
 
 @dataclass(frozen=True, repr=False)

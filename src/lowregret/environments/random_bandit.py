@@ -202,7 +202,7 @@ def random_bandit(text: str) -> RandomBandit:
     entry = FAMILIES[name]
     if entry.takes_data:
         raise InputError(f"random_bandit: {name} takes data, which has no prior")
-    given = dict(_parameters(rest, list(entry.parameters)))
+    given = dict(_prior_lists(rest, list(entry.parameters)))
     columns = [given.pop(key, None) for key in entry.parameters]
     if given or any(column is None for column in columns):
         raise InputError(f"random_bandit: {name} takes {', '.join(entry.parameters)}, got {rest!r}")
@@ -225,16 +225,16 @@ def random_bandit(text: str) -> RandomBandit:
     return RandomBandit(arms, " ".join(text.split()), family=name, priors=priors)
 
 
-def _parameters(text: str, names: list[str]) -> Iterator[tuple[str, list[Prior]]]:
+def _prior_lists(text: str, names: list[str]) -> Iterator[tuple[str, list[Prior]]]:
     """Yield the names of parameters and their values for each arm."""
     for part in text.split(";"):
         name, equals, values = part.partition("=")
         if not equals:
             name, values = names[0], part
-        yield name.strip(), list(_values(values))
+        yield name.strip(), list(_priors(values))
 
 
-def _values(text: str) -> Iterator[Prior]:
+def _priors(text: str) -> Iterator[Prior]:
     place = 0
     while place < len(text) or place == 0:
         match = _ITEM.match(text, place)

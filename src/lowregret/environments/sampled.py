@@ -10,13 +10,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from lowregret._common.validation import FINITE, POSITIVE, VARIANCE, scale_interval, validate_fields
-from lowregret.environments.families import SAMPLED, Encoding
+from lowregret._common.validation import FINITE, POSITIVE, VARIANCE, validate_fields
+from lowregret.environments.families import SAMPLED, Encoding, Scalable
 from lowregret.errors import InputError
 
 
 @dataclass(frozen=True)
-class Sampled:
+class Sampled(Scalable):
     """A reward of a user-defined distribution, ``shift + factor * sample(rng)``.
 
     Parameters
@@ -45,6 +45,9 @@ class Sampled:
     """
 
     kind: ClassVar[int] = SAMPLED
+    rewards = ("mean", "low", "high", "shift")
+    differences = ("factor",)
+    squares = ("variance",)
     sample: Callable[[Any], float]
     mean: float
     variance: float
@@ -73,21 +76,6 @@ class Sampled:
         # The engine sets the first number to the address of the compiled sampler in its process.
         """Four numbers, for the engine."""
         return 0.0, self.shift, self.factor, 0.0
-
-    def scaled(self, low: float, high: float) -> "Sampled":
-        """Return the distribution of ``(reward - low) / (high - low)``.
-
-        Parameters
-        ----------
-        low, high : float
-            The rewards that become 0 and 1.
-        """
-        low, width = scale_interval(low, high)
-        mean, bottom, top, shift = (
-            (value - low) / width for value in (self.mean, self.low, self.high, self.shift)
-        )
-        variance = self.variance / width / width
-        return Sampled(self.sample, mean, variance, bottom, top, shift, self.factor / width)
 
 
 def sample_rewards(arm: Sampled, random: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:

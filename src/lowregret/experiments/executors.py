@@ -99,7 +99,7 @@ class DaskExecutor(Executor):
             return value
         sent = self._environments.get(value)
         if sent is None or sent.status in ("error", "cancelled", "lost"):
-            sent = self._environments[value] = self._client.submit(_identity, value, pure=False)
+            sent = self._environments[value] = self._client.submit(_unchanged, value, pure=False)
         return sent
 
     def _resolve(self, task: Any, future: Future[Any], key: int) -> None:
@@ -204,7 +204,7 @@ def _close(*opened: Any) -> None:
             resource.close()
 
 
-def _identity(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import log
 from pathlib import Path
 from time import process_time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,9 +56,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
             case = cases[pair.environment]
             key = pair.policy, len(case.bandit)
             if key not in costs:
-                settings: dict[str, Any] = {"clip": todo[0].clip, "delay": case.delay, "batch": case.batch}
-                settings["period"] = experiment.period
-                problem = Problem(players[pair.policy].policy, case.bandit, case.horizon, **settings)
+                problem = Problem(players[pair.policy].policy, case.bandit, **todo[0].settings)
                 costs[key] = measure_step(problem).seconds_at(case.horizon)
             seconds += costs[key] * sum(shard.steps for shard in todo)
             counted.update(shard.name for shard in todo)

@@ -39,7 +39,7 @@ def find_class(text: str, folder: Path) -> Reference:
     module, colon, name = text.partition(":")
     if colon:
         file = file_of(text, folder)
-        return Reference(module, name, file, _identity(loading.load_class(module, name, file)))
+        return Reference(module, name, file, _code_identity(loading.load_class(module, name, file)))
     if text not in POLICIES:
         otherwise = f"use module:Class, or one of {', '.join(POLICIES)}"
         raise InputError(unknown_name_message("policy", text, POLICIES, otherwise))
@@ -65,7 +65,7 @@ def load_bandit(text: str, folder: Path) -> Bandit:
 
 def refer_to(kind: Any) -> Reference:
     """Return the reference by which any process finds a class or a function again."""
-    module, name, identity = kind.__module__, getattr(kind, "__qualname__", str(kind)), _identity(kind)
+    module, name, identity = kind.__module__, getattr(kind, "__qualname__", str(kind)), _code_identity(kind)
     if module.startswith("lowregret."):
         return Reference(module, name, None, identity)
     file = getattr(sys.modules.get(module), "__file__", None)
@@ -73,7 +73,7 @@ def refer_to(kind: Any) -> Reference:
         _by_identity[identity] = kind
         return Reference(module, name, None, identity, _pickled(kind))
     reference = Reference(module, name, file)
-    if _identity(load_code(reference)) != identity:
+    if _code_identity(load_code(reference)) != identity:
         raise InputError(f"{name}: {file!r} has changed since it was imported: import it again")
     return reference._replace(identity=identity)
 
@@ -89,7 +89,7 @@ def load_code(reference: Reference) -> Any:
         if isinstance(error.__cause__, OSError):
             raise UnknownClassError(str(error)) from error.__cause__
         raise
-    if identity is not None and _identity(kind) != identity:
+    if identity is not None and _code_identity(kind) != identity:
         raise UnknownClassError(
             f"{module}:{name}: its code, or what it calls, is not what it was when the run was planned"
         )
@@ -107,7 +107,7 @@ def _by_value(reference: Reference) -> Any:
                 f"install that, or put {name} into a file"
             )
         kind = pickle.loads(pickled)
-        if _identity(kind) != identity:
+        if _code_identity(kind) != identity:
             raise UnknownClassError(f"{name}: what it calls is not what it was when the run was planned")
         _by_identity[identity] = kind
     return _by_identity[identity]
@@ -121,7 +121,7 @@ def _pickled(kind: Any) -> bytes | None:
         return None
 
 
-def _identity(kind: Any) -> str:
+def _code_identity(kind: Any) -> str:
     """Return the identity of a class or a function, under which its results are stored."""
     try:
         return identity_of(kind)

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lowregret._common.arrays import Integers
 from lowregret._common.spec_errors import Key, SpecError, unknown_key
 from lowregret._common.table_files import read_table
 from lowregret._common.text import count, unknown_name_message
@@ -23,7 +25,7 @@ from lowregret.environments.delays import delay_of
 from lowregret.environments.environment_string import from_table, with_drift
 from lowregret.errors import InputError
 from lowregret.experiments.policy_loading import Reference, load_bandit, read_reference, refer_to
-from lowregret.experiments.templates import Scalar, combinations, fill, names_in
+from lowregret.experiments.templates import Scalar, combinations, fill_template, names_in
 from lowregret.policies import Policy
 from lowregret.policies.base import fields_of, label_of
 from lowregret.policies.inputs import clips, validate_period
@@ -51,6 +53,11 @@ class ResolvedEnvironment:
     delay: Delay
     batch: int
     parameters: dict[str, Scalar] = field(default_factory=dict)
+
+    @cached_property
+    def grid(self) -> Integers:
+        """The recording times as engines take them."""
+        return np.array(self.times, np.int64)
 
 
 @dataclass(frozen=True)
@@ -199,13 +206,13 @@ def _bandit(
         if isinstance(entry.environment, Bandit):
             bandit = entry.environment
         elif entry.environment is not None:
-            text = fill(entry.environment, values)
+            text = fill_template(entry.environment, values)
             if OWN.fullmatch(text) and text.partition(":")[0] not in FAMILIES:
                 bandit = load_bandit(text, folder)
             else:
                 bandit = environment(str(folder / text) if text.endswith(".toml") else text)
         elif entry.random is not None:
-            bandit = random_bandit(fill(entry.random, values))
+            bandit = random_bandit(fill_template(entry.random, values))
         elif entry.rewards is not None:
             bandit = replace(empirical(_columns(folder / entry.rewards)), name=Path(entry.rewards).stem)
         else:
@@ -243,7 +250,7 @@ def _integer(
     if not isinstance(value, str):
         return value
     with _at((*path, key)):
-        text = fill(value, values)
+        text = fill_template(value, values)
         if not text.isascii() or not text.isdigit() or len(text) > 16 or not 1 <= int(text) <= MAX_HORIZON:
             raise InputError(f"must be an integer from 1 to 2^53, got {short_repr(text)}")
     return int(text)
@@ -254,7 +261,7 @@ def _delay(
 ) -> Delay:
     delay = experiment.delay if entry.delay is None else entry.delay
     with _at(("delay",) if entry.delay is None else (*path, "delay")):
-        text = fill(delay, values) if isinstance(delay, str) and entry.delay is not None else delay
+        text = fill_template(delay, values) if isinstance(delay, str) and entry.delay is not None else delay
         try:
             return delay_of(text, experiment.folder)
         except InputError as error:  # of which the path names the key
@@ -268,14 +275,14 @@ def _name(
         return None
     with _at((*path, "name")):
         if not values or names_in(entry.name):
-            return fill(entry.name, values)
+            return fill_template(entry.name, values)
     listed = ", ".join(f"{name}={value}" for name, value in values.items())
     return f"{entry.name} ({listed})"
 
 
 def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[ResolvedPolicy]:
     path: tuple[Key, ...] = ("policies", position)
-    kind, base, reference = _class(entry, (*path, "policy"), folder)
+    kind, base, reference = _policy_class(entry, (*path, "policy"), folder)
     allowed = [field.name for field in fields_of(kind)]
     places = {"policy": base if isinstance(entry.policy, str) else {}}
     for place, parameters in (("parameters", entry.parameters), ("grid", entry.grid)):
@@ -302,7 +309,7 @@ def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Resolv
         yield ResolvedPolicy(name, policy, reference, position, tuple(entry.environments), entry.runs)
 
 
-def _class(
+def _policy_class(
     entry: PolicyEntry, path: tuple[Key, ...], folder: Path
 ) -> tuple[type[Policy], dict[str, Any], Reference]:
     """Return the class of an entry, the parameters it already has, and the reference of the class."""

@@ -31,9 +31,9 @@ from lowregret._common.validation import integer
 from lowregret.engine.backends.threads import SIGNAL_SECONDS
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.executors import ThreadExecutor, worker_count
-from lowregret.experiments.long_tables import plan_tables
 from lowregret.experiments.policy_loading import UnknownClassError
 from lowregret.experiments.shard_queue import ShardAttempt, ShardQueue
+from lowregret.experiments.shard_tables import plan_tables
 from lowregret.experiments.sharding import SHARD_STEPS, ArmGroups, Shard, ShardPlan, make_shard_plan
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description

@@ -23,7 +23,7 @@ class ShardAttempt(NamedTuple):
     @property
     def code(self) -> Code:
         shard = self.shard
-        return shard.policy, shard.parameters, shard.arms, shard.delay is None
+        return shard.policy, shard.parameters, shard.arms, shard.settings["delay"] is None
 
 
 class ShardQueue:

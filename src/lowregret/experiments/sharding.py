@@ -10,13 +10,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lowregret.engine.backends import BACKENDS, DEFAULT, Engine
+from lowregret.engine.backends import BACKENDS, Engine
 from lowregret.engine.bridge.identity import KERNELS, module_identity
-from lowregret.engine.problem import Ties, records_asked_by
+from lowregret.engine.problem import records_asked_by
 from lowregret.environments import (
     FAMILIES,
     Bandit,
-    Delay,
     DriftingBandit,
     Family,
     RandomBandit,
@@ -77,6 +76,7 @@ class Shard:
 
     ``name`` is the hash of all that determines the result. ``environment`` is the hash of the arms, which the
     plan keeps once for all shards, ``arms`` their number, and ``engine`` the identity of the kernels.
+    ``settings`` are what its `Problem` has besides policy and bandit.
     """
 
     name: str
@@ -84,29 +84,28 @@ class Shard:
     arms: int
     policy: Reference
     parameters: tuple[tuple[str, Any], ...]
-    horizon: int
-    first: int
-    runs: int
-    seed: int
-    times: tuple[int, ...]
-    clip: bool
     engine: str
-    record: tuple[str, ...] = ()
-    delay: Delay | None = None
-    batch: int = 1
-    period: int | None = None
-    backend: Engine = DEFAULT
-    shuffle: bool = True
-    ties: Ties = "pending"
+    backend: Engine
+    settings: dict[str, Any] = field(compare=False, repr=False)
+
+    @property
+    def first(self) -> int:
+        """The number of its first run."""
+        return int(self.settings["first_run"])
+
+    @property
+    def runs(self) -> int:
+        """How many runs it has."""
+        return int(self.settings["runs"])
 
     @property
     def steps(self) -> int:
         """How many steps its runs have together."""
-        return self.horizon * self.runs
+        return int(self.settings["horizon"]) * self.runs
 
 
 @dataclass(frozen=True)
-class Pair:
+class ShardedPair:
     """A policy on an environment, by their names, with its shards in the order of runs."""
 
     environment: str
@@ -120,7 +119,7 @@ class ShardPlan:
 
     experiment: Experiment
     environments: dict[str, ArmGroups]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ShardedPair, ...]
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
@@ -147,7 +146,7 @@ def make_shard_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> S
             steps = shard_steps * BACKENDS[experiment.engine].shard_factor
             blocks = _blocks(case, player.runs or experiment.runs, steps)
             shards = tuple(_shard(experiment, case, player, arms, clip, *block) for block in blocks)
-            pairs.append(Pair(case.name, player.name, shards))
+            pairs.append(ShardedPair(case.name, player.name, shards))
     return ShardPlan(experiment, environments, tuple(pairs))
 
 
@@ -169,12 +168,11 @@ def _shard(
     first: int,
     runs: int,
 ) -> Shard:
-    parameters = _parameters(player)
-    reference = player.reference
+    parameters = _plain_parameters(player)
     parts: list[Any] = [
         ENGINE,
         arms.sha256,
-        [reference.name, reference.identity],
+        [player.reference.name, player.reference.identity],
         parameters,
         [case.horizon, first, runs, experiment.seed, clip],
         case.times,
@@ -190,30 +188,25 @@ def _shard(
         parts.append(["order", experiment.shuffle, experiment.ties])
     if (backend := BACKENDS[experiment.engine]).on_gpu:  # the others return the same
         parts.append([experiment.engine, module_identity(backend.module)])
-    return Shard(
-        _hash(parts),
-        arms.sha256,
-        len(arms),
-        reference,
-        parameters,
-        case.horizon,
-        first,
-        runs,
-        experiment.seed,
-        case.times,
-        clip,
-        ENGINE,
-        record,
-        delay,
-        case.batch,
-        experiment.period,
-        experiment.engine,
-        experiment.shuffle,
-        experiment.ties,
-    )
+    settings = {
+        "horizon": case.horizon,
+        "seed": experiment.seed,
+        "first_run": first,
+        "runs": runs,
+        "grid": case.grid,
+        "clip": clip,
+        "delay": delay,
+        "batch": case.batch,
+        "record": frozenset(record),
+        "period": experiment.period,
+        "shuffle": experiment.shuffle,
+        "ties": experiment.ties,
+    }
+    name, policy = _hash(parts), player.reference
+    return Shard(name, arms.sha256, len(arms), policy, parameters, ENGINE, experiment.engine, settings)
 
 
-def _parameters(player: ResolvedPolicy) -> tuple[tuple[str, Any], ...]:
+def _plain_parameters(player: ResolvedPolicy) -> tuple[tuple[str, Any], ...]:
     policy = player.policy
     parameters = []
     for parameter in fields_of(policy):

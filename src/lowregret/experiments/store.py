@@ -34,14 +34,14 @@ from lowregret._common.durable_files import (
     sync,
 )
 from lowregret.analysis.columns import TABLE_COLUMNS
+from lowregret.analysis.description import Description, merged_note, varied
 from lowregret.engine.problem import eliminates
 from lowregret.environments import DriftingBandit
 from lowregret.errors import StoreError
-from lowregret.experiments.long_tables import plan_tables, scan_shards, times_and_arms
+from lowregret.experiments.shard_tables import plan_tables, scan_shards, times_and_arms
 from lowregret.experiments.sharding import ENGINE, Shard, ShardPlan
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
-from lowregret.results import Description, note, varied
 from lowregret.results.saving import SAVED, write_parquet
 
 PLAN_FILE = "plan.json"
@@ -215,9 +215,9 @@ def description(plan: ShardPlan) -> Description:
         experiment.resolved_environments,
         {player.name: player.policy for player in experiment.resolved_policies},
     )
-    clipped = {(pair.environment, pair.policy): pair.shards[0].clip for pair in plan.pairs}
+    clipped = {(pair.environment, pair.policy): pair.shards[0].settings["clip"] for pair in plan.pairs}
     notes = {
-        name: note(
+        name: merged_note(
             {
                 case.name: reward_note(
                     policy,

@@ -13,10 +13,11 @@ from lowregret._common.durable_files import read_json
 from lowregret._common.text import count
 from lowregret._common.user_calls import user_call
 from lowregret.analysis.columns import TABLE_COLUMNS
+from lowregret.analysis.description import Description
 from lowregret.errors import InputError, StoreError
-from lowregret.experiments.long_tables import long_tables, scan_shards
+from lowregret.experiments.shard_tables import scan_shards, tables_of_pairs
 from lowregret.experiments.store import PLAN_FILE, ResultStore
-from lowregret.results import Description, Results
+from lowregret.results import Results
 
 
 @user_call
@@ -86,6 +87,6 @@ def _open_unfinished(store: ResultStore) -> Results | None:
     if not done:
         raise InputError(f"{str(store.folder)!r} has no finished shard yet: run it again to continue")
     planned = sum(runs for *_, shards in plan["pairs"] for _, runs in shards)
-    tables = long_tables(done, plan["times"], pl.DataFrame(plan["arms"]), scan_shards(store.shards))
+    tables = tables_of_pairs(done, plan["times"], pl.DataFrame(plan["arms"]), scan_shards(store.shards))
     description = replace(Description.from_dict(plan["description"]), planned_runs=planned)
     return Results(description, tables.__getitem__)

@@ -34,28 +34,28 @@ def names_in(text: str) -> set[str]:
     return {
         node.id
         for hole in _HOLE.findall(text)
-        for node in ast.walk(_parse(hole))
+        for node in ast.walk(_parse_expression(hole))
         if isinstance(node, ast.Name)
     }
 
 
-def fill(text: str, values: Mapping[str, Scalar]) -> str:
-    return _HOLE.sub(lambda hole: _formatted(_value(hole[1], values)), text)
+def fill_template(text: str, values: Mapping[str, Scalar]) -> str:
+    return _HOLE.sub(lambda hole: _formatted(_evaluate(hole[1], values)), text)
 
 
-def _parse(expression: str) -> ast.expr:
+def _parse_expression(expression: str) -> ast.expr:
     try:
         return ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise InputError(f"cannot read {{{expression}}}: use {ALLOWED}") from None
 
 
-def _value(expression: str, values: Mapping[str, Scalar]) -> Scalar:
-    node = _parse(expression)
+def _evaluate(expression: str, values: Mapping[str, Scalar]) -> Scalar:
+    node = _parse_expression(expression)
     if isinstance(node, ast.Name) and node.id in values:
         return values[node.id]  # may be a string
     try:
-        value = _number(node, values)
+        value = _arithmetic(node, values)
     except (ArithmeticError, RecursionError):
         value = float("nan")
     if isinstance(value, complex) or not isfinite(value):
@@ -63,7 +63,7 @@ def _value(expression: str, values: Mapping[str, Scalar]) -> Scalar:
     return value
 
 
-def _number(node: ast.expr, values: Mapping[str, Scalar]) -> float:
+def _arithmetic(node: ast.expr, values: Mapping[str, Scalar]) -> float:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return value
@@ -76,9 +76,9 @@ def _number(node: ast.expr, values: Mapping[str, Scalar]) -> float:
                 raise InputError(f"{{{name}}} must be a number in arithmetic, got {scalar!r}")
             return scalar
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_number(operand, values)
+            return -_arithmetic(operand, values)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_number(left, values), _number(right, values))
+            return _OPERATORS[type(op)](_arithmetic(left, values), _arithmetic(right, values))
     raise InputError(f"cannot read {{{ast.unparse(node)}}}: use {ALLOWED}")
 
 

@@ -84,7 +84,7 @@ class Log:
 def read_log(source: LogSource) -> Log:
     """Read a log from a CSV or Parquet file, a polars table or a mapping of columns, and validate it."""
     name, table = read_table(source)
-    arms, arm = _arms(arms_of(name, table))
+    arms, arm = _numbered_arms(arms_of(name, table))
     reward, stated = rewards_of(name, table), propensities_of(name, table)
     propensity = np.full(len(arm), 1.0 / len(arms)) if stated is None else stated
     used = propensity < 1.0 - 1e-12 if len(arms) > 1 else np.ones(len(arm), np.bool_)
@@ -99,7 +99,7 @@ def read_log(source: LogSource) -> Log:
     return Log(name, arms, arm, reward, propensity, stated is not None, used)
 
 
-def _arms(text: pl.Series) -> tuple[tuple[str, ...], Integers]:
+def _numbered_arms(text: pl.Series) -> tuple[tuple[str, ...], Integers]:
     """Return the arms, in numerical order if all are numbers, and the arm of each row."""
     names = text.unique()
     order = names.cast(pl.Float64, strict=False)

@@ -29,7 +29,7 @@ from lowregret.offline.log import Log, read_log
 from lowregret.policies import Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of, reward_note
 
-RESAMPLES = 200
+LOG_RESAMPLES = 200
 """The number of resamples of the log for a standard error, which then has an error of about 5%."""
 
 MIN_MATCHES = 30
@@ -161,7 +161,7 @@ def replay(
     horizon: int | None = None,
     seed: int = 0,
     *,
-    resamples: int = RESAMPLES,
+    resamples: int = LOG_RESAMPLES,
     clip: bool = False,
     threads: int | None = None,
     progress: bool | Report = True,
@@ -251,13 +251,13 @@ def replay(
             with np.errstate(invalid="ignore"):
                 resampled[name] = replayed.total[1:] / replayed.matched[1:]
             events[name] = replayed.events
-            estimate = _estimate(read, replayed.events, resampled[name])
+            estimate = _replay_estimate(read, replayed.events, resampled[name])
             estimates[name] = {"replay": estimate} | _fixed(policy, read)
             notes[name] = reward_note(policy, read.support, clipped[name], binary)
     return Replay(read, horizon, seed, estimates, events, resampled, notes)
 
 
-def _estimate(log: Log, events: Integers, resampled: Floats) -> Estimate:
+def _replay_estimate(log: Log, events: Integers, resampled: Floats) -> Estimate:
     """Return the mean of the matched rewards; its error is that of the resamples in which a row matched."""
     means, matched = resampled[np.isfinite(resampled)], len(events)
     mean = float(log.reward[events].mean()) if matched else None
@@ -284,10 +284,10 @@ def by_propensity(log: Log, shares: Floats) -> dict[str, Estimate]:
             "SNIPS": snips(weight, reward),
             "DR": doubly_robust(shares, arm, propensity, reward),
         }
-    return {method: _finite(estimate) for method, estimate in estimates.items()}
+    return {method: _without_overflow(estimate) for method, estimate in estimates.items()}
 
 
-def _finite(estimate: Estimate) -> Estimate:
+def _without_overflow(estimate: Estimate) -> Estimate:
     """Return an estimate without the numbers that are too large for a float."""
     matched, *numbers = estimate
     return Estimate(matched, *(None if x is None or not isfinite(x) else x for x in numbers))

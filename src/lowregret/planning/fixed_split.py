@@ -32,10 +32,10 @@ def fixed_split(scenario: Scenario) -> FixedSplit:
     visitors = int(rewarded / scenario.options)
     level = scenario.alpha / (scenario.options - 1)
     random = np.random.default_rng([scenario.seed, 0, 2])
-    return FixedSplit(visitors, power(scenario, visitors, level, random), days_needed(scenario, level))
+    return FixedSplit(visitors, z_test_power(scenario, visitors, level, random), days_needed(scenario, level))
 
 
-def power(scenario: Scenario, visitors: int, level: float, random: np.random.Generator) -> float:
+def z_test_power(scenario: Scenario, visitors: int, level: float, random: np.random.Generator) -> float:
     """Simulate the test with so many visitors of an option, and return how often it is significant."""
     from scipy.stats import norm
 

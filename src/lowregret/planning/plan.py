@@ -175,7 +175,7 @@ class Plan:
         return write_files(self, Path(folder))
 
 
-def describe(plan: Plan, explain: bool | None = True) -> list[str]:
+def plan_lines(plan: Plan, explain: bool | None = True) -> list[str]:
     """Return the power of the fixed split, the recommendation, its code and the assumptions, in lines.
 
     With ``explain`` they have all assumptions, else the last one and what has the others: the option of the
@@ -214,7 +214,7 @@ def plan_text(plan: Plan, explain: bool | None = None) -> str:
     lines = [text_table(rows, right=[*rows[0]][1:], drop=drop)]
     if explain:
         lines += [wrapped(PLAN_COLUMNS), ""]
-    for line in describe(plan, explain):
+    for line in plan_lines(plan, explain):
         code = line.startswith(" ")
         lines.append(line if code else wrapped(line, plan.table["policy"], "  " * line.startswith("-")))
     return "\n".join(lines)
@@ -357,15 +357,15 @@ def plan(
         advance = counter(report, parts * simulated.runs, "runs")
         for name, policy in chosen.items():
             advance(name, 0)
-            played[name] = _play(policy, scenario, simulated, threads, partial(advance, name))
-        table, prior_effects = _table(scenario, simulated, played), None
+            played[name] = _play_policy(policy, scenario, simulated, threads, partial(advance, name))
+        table, prior_effects = _loss_table(scenario, simulated, played), None
         if weight is not None:
             best = next(name for name in table["policy"] if name in chosen and chosen[name].takes_prior)
             share, losses = max(round(weight / simulated.scale), 1), {}
             for name, errors in PRIORS.items():
                 assumed = partial(prior_of, errors, share)
                 game = chosen[best], scenario, simulated, threads, partial(advance, best)
-                losses[name] = _play(*game, assumed).loss[:, -1]
+                losses[name] = _play_policy(*game, assumed).loss[:, -1]
             prior_effects = prior_table(best, played[best].loss[:, -1], losses)
     advice: Recommendation = recommend(scenario, split, chosen, played)
     words = scenario.describe(simulated)
@@ -386,7 +386,7 @@ def _suitable(scenario: Scenario) -> list[str]:
     return [name + variance * hasattr(POLICIES[name], "variance") for name in names]
 
 
-def _play(
+def _play_policy(
     policy: Policy,
     scenario: Scenario,
     simulated: Simulated,
@@ -428,7 +428,7 @@ def _play(
     return played
 
 
-def _table(scenario: Scenario, simulated: Simulated, played: dict[str, PolicyRuns]) -> pl.DataFrame:
+def _loss_table(scenario: Scenario, simulated: Simulated, played: dict[str, PolicyRuns]) -> pl.DataFrame:
     best = [scenario.draw(run, simulated).means.max() for run in range(simulated.runs)]
     earned = scenario.value + (float(np.mean(best)) - scenario.value) / sqrt(simulated.scale)
     most = float(earned * scenario.total * scenario.day_factors.mean())

@@ -9,7 +9,7 @@ import polars as pl
 from lowregret._common.arrays import Floats
 from lowregret._common.text import count
 from lowregret.planning.plan import PLAN_COLUMNS, Plan, starting_code, text_rows
-from lowregret.planning.policy_runs import PRESENT, SPLIT, PolicyRuns
+from lowregret.planning.policy_runs import FIXED_SPLIT, PRESENT_OPTION, PolicyRuns
 from lowregret.planning.prior_value import describe_prior
 from lowregret.planning.visitor_rewards import Conversions
 from lowregret.reporting.chart_style import inline, layer_chart
@@ -48,7 +48,7 @@ def headline(plan: Plan) -> str:
     earned = f"{own:,.0f} conversions" if counted else f"a {plan.scenario.unit} of {own:,.0f}"
     more = " and ".join(
         f"{own - won[other]:,.0f} more than {words}"
-        for other, words in ((SPLIT, "a fixed split"), (PRESENT, "the present option"))
+        for other, words in ((FIXED_SPLIT, "a fixed split"), (PRESENT_OPTION, "the present option"))
         if other != plan.recommended and round(own - won[other]) > 0
     )
     days = count(plan.scenario.days, "day")
@@ -78,14 +78,17 @@ def page_sections(plan: Plan) -> list[Section]:
 
 def choices_of(plan: Plan) -> list[str]:
     """Return the three rows that come first: the recommended policy, or the best, and the alternatives."""
-    best = next(name for name in plan.table["policy"] if name not in (SPLIT, PRESENT))
-    return list(dict.fromkeys([plan.recommended, best, SPLIT, PRESENT]))[:3]
+    best = next(name for name in plan.table["policy"] if name not in (FIXED_SPLIT, PRESENT_OPTION))
+    return list(dict.fromkeys([plan.recommended, best, FIXED_SPLIT, PRESENT_OPTION]))[:3]
 
 
 def choices_table(plan: Plan) -> Table:
     unit, rows = plan.scenario.unit, {row["policy"]: row for row in plan.table.to_dicts()}
     best, counted = rows[plan.recommended]["won"], isinstance(plan.scenario.rewards, Conversions)
-    words = {SPLIT: "equal shares until the last day", PRESENT: "every visitor sees the first option"}
+    words = {
+        FIXED_SPLIT: "equal shares until the last day",
+        PRESENT_OPTION: "every visitor sees the first option",
+    }
     table: list[Mapping[str, str | Cell]] = []
     for name in choices_of(plan):
         row, is_first = rows[name], name == plan.recommended

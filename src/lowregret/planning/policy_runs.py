@@ -68,9 +68,9 @@ def first_verdict(arms: Totals, error: float, bounded: bool) -> int:
     return 0
 
 
-SPLIT = "fixed split"
+FIXED_SPLIT = "fixed split"
 """The name of the fixed split beside those of the policies."""
-PRESENT = "present option"
+PRESENT_OPTION = "present option"
 """The name of making no experiment: every visitor sees the first option."""
 LEADING_SHARE = 0.8
 """The share of the traffic with which the best option counts as found."""
@@ -115,12 +115,12 @@ def record(
     best, factor = int(means.argmax()), scenario.total / (total * sqrt(simulated.scale))
     played.loss[run] = np.cumsum(seen @ (means[best] - means) * scenario.day_factors) * factor
     played.share[run] = seen[:, best] / np.maximum(seen.sum(axis=1), 1)
-    _judge(played, run, int(seen[-1].argmax()), means, scenario, simulated)
+    _judge_leader(played, run, int(seen[-1].argmax()), means, scenario, simulated)
     leading = np.flatnonzero(played.share[run] >= LEADING_SHARE)
     played.day[run] = leading[0] + 1 if len(leading) else 0
 
 
-def _judge(
+def _judge_leader(
     played: PolicyRuns, run: int, first: int, means: Floats, scenario: Scenario, simulated: Simulated
 ) -> None:
     """Record whether the option that came first is the best, or not worse by the lift."""
@@ -131,8 +131,8 @@ def _judge(
 
 def baselines(scenario: Scenario, simulated: Simulated, split: FixedSplit) -> dict[str, PolicyRuns]:
     """Return the runs of an equal split, whose losses need no simulation, and of the first option alone."""
-    played = {name: empty_runs(simulated.runs, scenario.days) for name in (SPLIT, PRESENT)}
-    fixed, visitors = played[SPLIT], int(split.visitors / simulated.scale)
+    played = {name: empty_runs(simulated.runs, scenario.days) for name in (FIXED_SPLIT, PRESENT_OPTION)}
+    fixed, visitors = played[FIXED_SPLIT], int(split.visitors / simulated.scale)
     present = np.zeros(simulated.decisions, np.int64)
     for run in range(simulated.runs):
         means = scenario.draw(run, simulated).means
@@ -140,8 +140,8 @@ def baselines(scenario: Scenario, simulated: Simulated, split: FixedSplit) -> di
         fixed.loss[run] = worse * scenario.visitors * np.cumsum(scenario.day_factors)
         fixed.share[run] = 1.0 / scenario.options
         first = best_observed(scenario, means, visitors, np.random.default_rng([scenario.seed, run, 3]))
-        _judge(fixed, run, first, means, scenario, simulated)
-        record(played[PRESENT], run, present, means, scenario, simulated)
+        _judge_leader(fixed, run, first, means, scenario, simulated)
+        record(played[PRESENT_OPTION], run, present, means, scenario, simulated)
         random = np.random.default_rng([scenario.seed, run, 4])
         totals = split_by_day(means, scenario, simulated, random)
         fixed.verdict[run] = first_verdict(totals, scenario.alpha, scenario.rewards.bounded)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.summary import tail_mean
 from lowregret.planning.fixed_split import FixedSplit
-from lowregret.planning.policy_runs import PRESENT, SPLIT, PolicyRuns
+from lowregret.planning.policy_runs import FIXED_SPLIT, PRESENT_OPTION, PolicyRuns
 from lowregret.planning.scenario import Scenario, takes_variance
 from lowregret.planning.visitor_rewards import Conversions, NormalRewards
 from lowregret.policies import POLICIES, Policy, RoundRobin
@@ -47,10 +47,10 @@ def recommend(
     """
     if scenario.delay_days >= scenario.days:
         reason = "no reward is known before the last day, so no policy can learn."
-        return Recommendation(SPLIT, reason, *snippets(scenario, RoundRobin()))
+        return Recommendation(FIXED_SPLIT, reason, *snippets(scenario, RoundRobin()))
     losses = {name: runs.loss[:, -1] for name, runs in played.items()}
     order = sorted(policies, key=lambda policy: losses[policy].mean())
-    first, fixed = order[0], losses[SPLIT]
+    first, fixed = order[0], losses[FIXED_SPLIT]
     close = [name for name in order if not _is_clear(losses[name] - losses[order[0]])]
     with_variance = [name for name in close if takes_variance(policies[name])]
     if isinstance(scenario.rewards, NormalRewards) and with_variance:
@@ -58,7 +58,10 @@ def recommend(
     chosen = min(close, key=lambda policy: tail_mean(losses[policy]))
     saved = fixed.mean() - losses[chosen].mean()
     is_better = saved >= MIN_SAVING * fixed.mean() and _is_clear(fixed - losses[chosen])
-    leads = [(played[chosen].leads, played[PRESENT].leads), (played[chosen].good, played[PRESENT].good)]
+    leads = [
+        (played[chosen].leads, played[PRESENT_OPTION].leads),
+        (played[chosen].good, played[PRESENT_OPTION].good),
+    ]
     is_guess = not any(_is_clear(ours - guess) for ours, guess in leads)
     if split.power < MIN_POWER and (is_guess or (isinstance(scenario.rewards, Conversions) and saved < 1.0)):
         reason = (
@@ -67,13 +70,13 @@ def recommend(
             f"in {played[chosen].leads.mean():.0%} of the runs, and a guess finds it in "
             f"{1 / scenario.options:.0%}."
         )
-        return Recommendation(PRESENT, reason)
+        return Recommendation(PRESENT_OPTION, reason)
     if not is_better:
         reason = (
             f"no policy loses clearly less (the best {_size(losses[chosen])}, a fixed split {_size(fixed)}), "
             "and the means of a fixed split are unbiased."
         )
-        return Recommendation(SPLIT, reason, *snippets(scenario, RoundRobin()))
+        return Recommendation(FIXED_SPLIT, reason, *snippets(scenario, RoundRobin()))
     reason = f"it loses {_size(losses[chosen])} {scenario.unit}, {saved / fixed.mean():.0%} less than "
     beside = f"; {first} estimates the variance, which misleads it where many rewards are equal"
     beside = beside if first not in close else _beside(chosen, first, close)

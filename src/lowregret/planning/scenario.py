@@ -18,7 +18,7 @@ from lowregret.policies import Policy
 
 MAX_WORK = 140_000_000
 """Runs times decisions times options that are simulated at most: half a minute on two cores."""
-MIN_RUNS = 40
+MIN_PLAN_RUNS = 40
 """With fewer runs the tail of the loss would be a guess; so few are made only where the traffic is huge."""
 MAX_SCALED_SPREAD = 0.35
 """The relative spread up to which differences are scaled."""
@@ -75,7 +75,7 @@ class Scenario:
         excess = self.total * self.runs / max_decisions
         scale = min(max(excess, 1.0), max((MAX_SCALED_SPREAD / max(self.spread, self.lift)) ** 2, 1.0))
         scale = 1.0 if self.factors else scale  # a factor of a day cannot be scaled as a difference is
-        runs = max(int(self.runs / max(excess / scale, 1.0)), min(MIN_RUNS, self.runs))
+        runs = max(int(self.runs / max(excess / scale, 1.0)), min(MIN_PLAN_RUNS, self.runs))
         decisions = int(self.total / scale)
         if decisions * runs > 1.01 * max_decisions:
             allowed = int(max_decisions * scale / runs)
@@ -151,7 +151,7 @@ def _read_lift(lift: float, value: float) -> str:
     return f"a lift of {lift:g} is {100 * lift:,.4g}%{meant}, from {value:g} to {value * (1 + lift):.3g}"
 
 
-def _factors(pattern: object, days: int) -> tuple[float, ...] | None:
+def _day_factors(pattern: object, days: int) -> tuple[float, ...] | None:
     """Return the factor of each day of a pattern such as ``weekend=1.3``."""
     if pattern is None:
         return None
@@ -165,7 +165,9 @@ def takes_variance(policy: Policy) -> bool:
     return hasattr(policy, "variance")
 
 
-def _rewards(rate: float | None, mean: object, sd: object, sale: object, sale_sd: object) -> VisitorRewards:
+def _visitor_rewards(
+    rate: float | None, mean: object, sd: object, sale: object, sale_sd: object
+) -> VisitorRewards:
     if rate is None:
         return NormalRewards(number("plan", "mean", mean, POSITIVE), number("plan", "sd", sd, POSITIVE))
     if sale is None:
@@ -215,7 +217,7 @@ def make_scenario(
         )
     scenario = Scenario(
         integer("plan", "options", options, 1_000, least=2),
-        _rewards(base, mean, sd, sale, sale_sd),
+        _visitor_rewards(base, mean, sd, sale, sale_sd),
         relative,
         integer("plan", "visitors", visitors, 10**12),
         integer("plan", "days", days, 3_650),
@@ -224,7 +226,7 @@ def make_scenario(
         number("plan", "alpha", alpha, _BETWEEN),
         integer("plan", "runs", runs, 100_000, least=2),
         seed_of(seed),
-        _factors(pattern, integer("plan", "days", days, 3_650)),
+        _day_factors(pattern, integer("plan", "days", days, 3_650)),
     )
     if scenario.total < scenario.options:
         raise InputError(f"plan: {scenario.total} visitors cannot see {scenario.options} options: use more")

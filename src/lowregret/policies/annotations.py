@@ -29,7 +29,7 @@ def parameters_of(cls: Any) -> dict[str, Parameter]:
         hints = get_type_hints(cls, include_extras=True)
     except (NameError, TypeError, AttributeError):  # a name that only its function knew
         hints = {}
-    return {field.name: _read(hints.get(field.name, field.type)) for field in fields(cls)}
+    return {field.name: _read_annotation(hints.get(field.name, field.type)) for field in fields(cls)}
 
 
 def literal_values(types: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -37,13 +37,15 @@ def literal_values(types: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(value for kind in types if get_origin(kind) is Literal for value in get_args(kind))
 
 
-def _read(annotation: Any) -> Parameter:
+def _read_annotation(annotation: Any) -> Parameter:
     if isinstance(annotation, str):  # which could not be evaluated
         return Parameter(tuple(_BY_NAME.get(part.strip(), object) for part in annotation.split("|")), ())
     if get_origin(annotation) in (Union, UnionType):
-        parts = [_read(part) for part in get_args(annotation)]
+        parts = [_read_annotation(part) for part in get_args(annotation)]
         return Parameter(sum((part.types for part in parts), ()), sum((part.rules for part in parts), ()))
     if get_origin(annotation) is Annotated:
         kind, *extras = get_args(annotation)
-        return Parameter(_read(kind).types, tuple(extra for extra in extras if isinstance(extra, Rule)))
+        return Parameter(
+            _read_annotation(kind).types, tuple(extra for extra in extras if isinstance(extra, Rule))
+        )
     return Parameter((None if annotation is NoneType else annotation,), ())

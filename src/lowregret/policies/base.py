@@ -56,7 +56,7 @@ from lowregret.policies.views import Arms
 
 Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
 
-NUMBERS = ((float, Real, "a finite number"), (int, Integral, "an integer"))
+NUMBER_TYPES = ((float, Real, "a finite number"), (int, Integral, "an integer"))
 
 
 class PolicyClass(ABCMeta):
@@ -253,19 +253,22 @@ class Policy(OptionalMethods, metaclass=PolicyClass):
             if value is None and None in types:
                 continue
             if values:
-                self.require(name, _alternatives(values), any(value is v or value == v for v in values))
+                self.require(name, _listed_values(values), any(value is v or value == v for v in values))
             elif bool in types:
                 self.require(name, "True or False", isinstance(value, bool))
-            for kind, abstract, words in NUMBERS:
+            for kind, abstract, words in NUMBER_TYPES:
                 if kind in types:
                     good = isinstance(value, abstract) and not isinstance(value, bool)
-                    self.require(name, words, good and _finite(value))
+                    self.require(name, words, good and _is_finite(value))
                     fits = kind is float or -(2**63) <= value < 2**63
                     self.require(name, "an integer from -2^63 to 2^63 - 1", fits)
                     object.__setattr__(self, name, kind(value))
             for rule in rules:
                 self.require(name, rule.words, rule.holds(getattr(self, name)))
         self.validate()
+
+    def validate(self) -> None:
+        """Raise ``InputError`` if a parameter is out of range."""
 
     def require(self, field: str, allowed: str, holds: bool) -> None:
         """Raise ``InputError``, naming a parameter, its value and what is allowed, unless a condition holds.
@@ -354,13 +357,13 @@ def numeric_fields(cls: type[Policy]) -> dict[str, type]:
     return {name: kind for name, kind in single.items() if kind in (float, int, bool)}
 
 
-def _alternatives(values: tuple[Any, ...]) -> str:
+def _listed_values(values: tuple[Any, ...]) -> str:
     """Write allowed values as ``'a', 'b' or 'c'``."""
     *first, last = map(repr, values)
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def _finite(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     try:
         return isfinite(value)
     except OverflowError:  # an integer that no float can hold

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from math import ceil, e, floor, log, log2, sqrt
-from typing import ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from lowregret._common.text import warn_user
+from lowregret._common.text import Rule, warn_user
 from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import NEVER, Arm, Arms, Clock
@@ -77,15 +77,12 @@ class EUCBV(Policy):
     """
 
     rho: Positive = 0.5
-    psi: float | None = None
+    psi: Annotated[float, Rule("between 0 and 1e250", lambda value: 0 < value <= 1e250)] | None = None
     width: Literal["paper", "released"] = "paper"
 
     index_trend = "constant"
     needs = ("horizon", "bounded rewards")
     source: ClassVar[str] = "Mukherjee et al., AAAI 2018, Algorithm 1"
-
-    def validate(self) -> None:
-        self.require("psi", "between 0 and 1e250", self.psi is None or 0 < self.psi <= 1e250)
 
     def validate_problem(self, clock: Clock) -> None:
         """Warn of a horizon that the guarantee does not cover."""

@@ -1,7 +1,7 @@
 """The methods that a policy may override, with their defaults.
 
-``validate``, ``validate_problem``, ``first_round``, ``initially_active`` and ``propensities`` always run as
-Python; the others also compiled.
+``validate_problem``, ``first_round``, ``initially_active`` and ``propensities`` always run as Python; the
+others also compiled. ``validate`` is in `base`, where parameters are checked.
 """
 
 from __future__ import annotations
@@ -28,9 +28,6 @@ class NoRound(NamedTuple):
 
 class OptionalMethods:
     """What `Policy` inherits, and a policy overrides where it needs something else."""
-
-    def validate(self) -> None:
-        """Raise ``InputError`` if a parameter is out of range."""
 
     def validate_problem(self, clock: Clock) -> None:
         """Raise ``InputError`` if the parameters do not fit the horizon or the number of arms.

@@ -49,10 +49,10 @@ def read_parameters(kind: type[Policy], text: str) -> dict[str, Any]:
         call = None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise InputError(f"cannot read the policy {text!r}: write Name or Name(parameter=value)")
-    return _parameters(kind, call, text)
+    return _matched_arguments(kind, call, text)
 
 
-def _parameters(kind: type[Policy], call: ast.Call, text: str) -> dict[str, Any]:
+def _matched_arguments(kind: type[Policy], call: ast.Call, text: str) -> dict[str, Any]:
     """Match the arguments of a call with the parameters of a policy."""
     allowed = [field.name for field in fields_of(kind)]
     takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"

@@ -29,7 +29,7 @@ INK, GREY, CONTEXT = "#222222", "#5F5F5F", "#C2C2C2"
 """The colours of text, of secondary text, and of lines that are not in focus."""
 GRID, DOMAIN = "#E8E8E8", "#888888"
 
-ON_DARK = {INK: "#E3E3E3", GREY: "#A6A8AC", CONTEXT: "#5A5D63", GRID: "#2D3035", DOMAIN: "#7A7D82"}
+INKS_ON_DARK = {INK: "#E3E3E3", GREY: "#A6A8AC", CONTEXT: "#5A5D63", GRID: "#2D3035", DOMAIN: "#7A7D82"}
 """The colours in place of these on a dark page."""
 
 MAX_IN_FOCUS = 12
@@ -223,12 +223,7 @@ def layer_chart(
     # Made at once: each method of a chart would copy all of it.
     return Figure(
         layer=list(layers),
-        params=[
-            alt.VariableParameter(name="chosen", value=[]),
-            alt.VariableParameter(name="hovered", value=""),
-            alt.VariableParameter(name="focus", value=list(palette if focus is None else focus)),
-            alt.VariableParameter(name="labelLimit", value=0),
-        ],
+        params=page_parameters(palette if focus is None else focus),
         title=heading if title else alt.Undefined,
         width=width,
         height=height,
@@ -237,6 +232,12 @@ def layer_chart(
         usermeta={"policies": lines, "lines": lines},
         config=CONFIG,
     )
+
+
+def page_parameters(focus: Iterable[str]) -> list[alt.VariableParameter]:
+    """Return the parameters of a chart that the page sets; `IN_FOCUS` explains the first three."""
+    values = {"chosen": [], "hovered": "", "focus": list(focus), "labelLimit": 0}
+    return [alt.VariableParameter(name=name, value=value) for name, value in values.items()]
 
 
 def svg_of(chart: Any) -> str:

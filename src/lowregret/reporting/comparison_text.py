@@ -28,7 +28,7 @@ EXPLANATION = (
 )
 FAMILY = "Paired differences of the final regret (5%, Holm)"
 METRIC = "Paired differences of the metric, 95% intervals by Student (5%, Holm)"
-VERDICTS = (LOWER, HIGHER, LOWER_HERE, HIGHER_HERE, BETTER_HERE, WORSE_HERE, INCONCLUSIVE)
+VERDICT_ORDER = (LOWER, HIGHER, LOWER_HERE, HIGHER_HERE, BETTER_HERE, WORSE_HERE, INCONCLUSIVE)
 
 
 def comparison_text(comparison: pl.DataFrame, *, every_environment: bool = False) -> str:
@@ -54,28 +54,28 @@ def _many(comparison: pl.DataFrame) -> bool:
 
 def _verdict_lines(comparison: pl.DataFrame, every_environment: bool) -> list[str]:
     if _many(comparison) and not every_environment:
-        return [_counts(comparison)]
+        return [_verdict_counts(comparison)]
     names, environment, lines = {*comparison["policy"], *comparison["baseline"]}, None, []
     for row in comparison.to_dicts():
         if row["environment"] != environment:
             environment = row["environment"]
             lines.append(escaped(environment))
-        lines.append(wrapped(f"  {_sentence(row)}", names, "    "))
+        lines.append(wrapped(f"  {_verdict_sentence(row)}", names, "    "))
     return lines
 
 
-def _counts(comparison: pl.DataFrame) -> str:
+def _verdict_counts(comparison: pl.DataFrame) -> str:
     """Return a table of how many environments have which verdict, for each pair of policies."""
     rows = []
     of_metrics = {BETTER_HERE, WORSE_HERE} - set(comparison["verdict"])
-    verdicts = [verdict for verdict in VERDICTS if verdict not in of_metrics]
+    verdicts = [verdict for verdict in VERDICT_ORDER if verdict not in of_metrics]
     for (policy, baseline), part in comparison.group_by("policy", "baseline", maintain_order=True):
         counts = {verdict: str(part.filter(verdict=verdict).height) for verdict in verdicts}
         rows.append({"policy": str(policy), "against": str(baseline), **counts})
     return text_table(rows, right=list(rows[0])[2:], drop=[INCONCLUSIVE])
 
 
-def _sentence(row: dict[str, Any]) -> str:
+def _verdict_sentence(row: dict[str, Any]) -> str:
     """Return the sentence of a comparison, which begins with its verdict."""
     difference, verdict, runs, needed = (row[key] for key in ("difference", "verdict", "runs", "runs_needed"))
     policy, other, by = row["policy"], row["baseline"], format_number(abs(difference))

@@ -83,7 +83,7 @@ def pulls_chart(
     focus: Sequence[str] = (),
 ) -> Figure:
     """Draw how often each policy pulled each arm, from the best arm to the worst, on a logarithmic axis."""
-    groups = _groups(arms)
+    groups = _arm_groups(arms)
     count = pl.col("pulls")
     table = (
         pulls.join(groups.select("arm", "x"), on="arm")
@@ -139,7 +139,7 @@ def arms_left_chart(
     )
 
 
-def _groups(arms: pl.DataFrame) -> pl.DataFrame:
+def _arm_groups(arms: pl.DataFrame) -> pl.DataFrame:
     """Group arms of equal mean, the best first; where there are many means, those close in rank."""
     ranked = arms.sort("gap", maintain_order=True).with_columns(
         x=pl.col("gap").rle_id().cast(pl.Int64) + 1, name=pl.col("mean").round_sig_figs(4).cast(pl.String)

@@ -29,7 +29,7 @@ from lowregret.reporting.sweep_charts import sweep_chart, sweep_tables, swept_pa
 SIGNS = {LOWER: "▼", HIGHER: "▲", LOWER_HERE: "▽", HIGHER_HERE: "△", INCONCLUSIVE: "≈"}
 
 
-def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
+def summary_table(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
     different = summary["runs"].n_unique() > 1
     extra = [name for name in summary.columns if name == "realised_regret" or f"{name} se" in summary.columns]
     heads = {name: name.removeprefix("metric.").replace("realised_regret", "realised") for name in extra}
@@ -62,7 +62,7 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
     return table_of(rows, caption=caption)
 
 
-def verdicts(comparison: pl.DataFrame) -> Table:
+def verdict_table(comparison: pl.DataFrame) -> Table:
     rows = [
         {
             "policy": row["policy"],
@@ -88,7 +88,7 @@ def verdicts(comparison: pl.DataFrame) -> Table:
     return table_of(rows, (0, 1), caption)
 
 
-def overview(
+def overview_table(
     summary: pl.DataFrame, average_ranks: pl.DataFrame, comparison: pl.DataFrame | None = None
 ) -> Table:
     """Return a table of all environments: the mean regrets, each with the symbol of its verdict."""
@@ -222,7 +222,7 @@ def report_sections(tables: Tables, baseline: str | None = None, band: str = "in
     files = file_names(environments)
     sections = []
     if len(environments) > 1:
-        sections.append(Section("Overview", [overview(summary, average_ranks(tables), comparison)]))
+        sections.append(Section("Overview", [overview_table(summary, average_ranks(tables), comparison)]))
     if swept := sweep_pictures(summary, tables, palette, _focus(summary, chosen), band):
         sections.append(Section("Parameters", [Beside(swept)]))
     for name in environments:
@@ -276,10 +276,10 @@ def environment_parts(part: EnvironmentResults) -> list[Part]:
     delay = f", {part.delay_note}" if part.delay_note else ""
     facts = f"{len(part.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}{delay}."
     outcomes, pulls = [regret_picture(part), runs_picture(part)], [pulls_picture(part)]
-    tables: list[Part] = [numbers(part.summary, part.ranks)]
+    tables: list[Part] = [summary_table(part.summary, part.ranks)]
     if part.comparison is not None and len(part.comparison):
         outcomes.insert(1, differences_picture(part, part.comparison))
-        tables.append(Fold("Comparisons in numbers", [verdicts(part.comparison)]))
+        tables.append(Fold("Comparisons in numbers", [verdict_table(part.comparison)]))
     if len(part.events):
         pulls.append(arms_left_picture(part, horizon))
     return [Text(facts, "facts"), Beside(outcomes), *tables, Beside(pulls)]

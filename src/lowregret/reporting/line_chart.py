@@ -111,7 +111,7 @@ def line_chart(
     lines = table.select("policy", "x", "mean", "low", "high")
     layers = _lines(lines, across, up, look, bands=bands, dots=dots, steps=steps)
     if bounds is not None:
-        layers += _bounds(bounds, across, up)
+        layers += _bound_lines(bounds, across, up)
     if points is not None:
         marks = alt.Chart(chart.inline(points)).mark_point(size=70, strokeWidth=2, fill="white")
         tips = [alt.Tooltip("policy:N"), alt.Tooltip("x:Q", title=unit, format=",d"), alt.Tooltip("mean:Q")]
@@ -230,7 +230,7 @@ def _labels(
     return [leader.properties(name="labels-lines"), text.properties(name="labels-text")]
 
 
-def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _bound_lines(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     base = alt.Chart(chart.inline(bounds))
     line = base.mark_line(color=chart.GREY, strokeDash=[1, 3], strokeWidth=1.5, clip=True)
     last = alt.Chart(chart.inline(bounds.group_by("label", maintain_order=True).last()))

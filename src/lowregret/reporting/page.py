@@ -24,10 +24,10 @@ from lowregret._common.durable_files import as_store_error, write_atomically
 from lowregret._common.progress import Report, counter, ignore
 from lowregret._common.text import file_names
 from lowregret.errors import InputError
-from lowregret.reporting.chart_style import ON_DARK, draw_svg, save_svg, shortened_svg, without_title
-from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text
+from lowregret.reporting.chart_style import INKS_ON_DARK, draw_svg, save_svg, shortened_svg, without_title
+from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text, cell_text
 from lowregret.reporting.plots_extra import vl_convert
-from lowregret.reporting.policy_styles import ON_DARK as POLICIES_ON_DARK
+from lowregret.reporting.policy_styles import COLOURS_ON_DARK
 
 # The page cannot ask for anything from outside, whatever its scripts do. Vega compiles expressions.
 POLICY = (
@@ -158,7 +158,7 @@ class _Writer:
         heads = "".join(_cell("th", head, i in table.text_columns) for i, head in enumerate(table.heads))
         rows = []
         for row in table.rows:
-            policy = next((words for words in map(_words, row) if words in self.policies), None)
+            policy = next((words for words in map(cell_text, row) if words in self.policies), None)
             mark = f' data-policy="{escape(policy)}"' if policy else ""
             cells = (self.cell(cell, i in table.text_columns) for i, cell in enumerate(row))
             rows.append(f"<tr{mark}>" + "".join(cells) + "</tr>\n")
@@ -235,7 +235,7 @@ def _policies(sections: Sequence[Section]) -> dict[str, list[Any]]:
             if isinstance(chart.usermeta, dict):
                 lines |= chart.usermeta.get("policies", {})
     table = next((part for section in sections for part in section.parts if isinstance(part, Table)), None)
-    listed = [] if table is None else [_words(cell) for row in table.rows for cell in row]
+    listed = [] if table is None else [cell_text(cell) for row in table.rows for cell in row]
     return {name: lines[name] for name in dict.fromkeys((*listed, *lines)) if name in lines}
 
 
@@ -247,10 +247,6 @@ def _contents(sections: Sequence[Section]) -> str:
         for number, section in enumerate(sections, 1)
     )
     return f'<nav aria-label="Contents">\n<h2>Contents</h2>\n<ul>\n{items}</ul></nav>\n'
-
-
-def _words(cell: str | Cell) -> str:
-    return cell.text if isinstance(cell, Cell) else cell
 
 
 def _cell(tag: str, words: str, word: bool, kind: str = "", mark: str = "", sign: str = "") -> str:
@@ -274,7 +270,7 @@ def _swatch(look: Sequence[Any]) -> str:
 
 def _dark_colours() -> str:
     """Return rules that replace the colours of charts on a dark page."""
-    colours = {**POLICIES_ON_DARK, **ON_DARK, "white": "var(--paper)"}
+    colours = {**COLOURS_ON_DARK, **INKS_ON_DARK, "white": "var(--paper)"}
     return "".join(
         f':is(.chart, .swatch) [{kind}="{light}"] {{ {kind}: light-dark({light}, {dark}); }}\n'
         for light, dark in colours.items()

@@ -26,6 +26,10 @@ class Cell(NamedTuple):
     sign: str = ""
 
 
+def cell_text(cell: str | Cell) -> str:
+    return cell if isinstance(cell, str) else cell.text
+
+
 class Table(NamedTuple):
     """A table; a cell with the name of a policy in the charts shows the line of that policy."""
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import polars as pl
 
-from lowregret.reporting.chart_style import CONFIG, HOVER, PADDING, Figure, Offline, Size
+from lowregret.reporting.chart_style import CONFIG, HOVER, PADDING, Figure, Offline, Size, page_parameters
 from lowregret.reporting.curve_charts import regret_chart
 from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import styles
 
 PANEL = Size(290, 200, inf)
 """The size of a panel; a figure of two is as wide as a page."""
-COLUMNS = 2
+PANELS_IN_ROW = 2
 
 
 class Panels(Offline, alt.ConcatChart):
@@ -29,7 +29,7 @@ def regret_panels(curves: Mapping[str, pl.DataFrame], band: str = "interval") ->
     )
 
 
-def panels(charts: list[Figure], columns: int = COLUMNS) -> Panels:
+def panels(charts: list[Figure], columns: int = PANELS_IN_ROW) -> Panels:
     """Put charts beside each other, ``columns`` in a row."""
     focus: dict[str, None] = {}
     lines: dict[str, Any] = {}
@@ -44,12 +44,7 @@ def panels(charts: list[Figure], columns: int = COLUMNS) -> Panels:
         concat=parts,
         columns=columns,
         spacing={"row": 24, "column": 8},
-        params=[
-            alt.VariableParameter(name="chosen", value=[]),
-            alt.VariableParameter(name="hovered", value=""),
-            alt.VariableParameter(name="focus", value=list(focus)),
-            alt.VariableParameter(name="labelLimit", value=0),
-        ],
+        params=page_parameters(focus),
         background="white",
         padding=PADDING,
         usermeta={"policies": lines, "lines": lines},

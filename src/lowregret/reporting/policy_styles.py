@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lowregret.policies import POLICIES
 
 VERMILION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
-ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#616161"
+ORANGE, SKY, BLACK, STONE = "#E69F00", "#56B4E9", "#000000", "#616161"
 
 YELLOW, INDIGO, PLUM, PALE, VIOLET = "#BBCC33", "#332288", "#600058", "#A6CEE3", "#6A3CF0"
 CRIMSON, OLIVE, TAN, LILAC, MAGENTA = "#D90057", "#475900", "#D9986C", "#B679F2", "#C8009F"
@@ -28,7 +28,7 @@ COLOURS = {
     "bayesucb": INDIGO,
     "klucb": PLUM,
     "divergence": YELLOW,
-    "baselines": GREY,
+    "baselines": STONE,
     "rounds": BLACK,
     "subsampling": OLIVE,
     "maillard": CRIMSON,
@@ -53,10 +53,10 @@ COLOURS = {
 Each policy of the package has one, so that it looks the same in every figure.
 """
 
-FALLBACK = (PURPLE, SKY, ORANGE, BLACK, GREEN, BLUE, PALE)
+FALLBACK_COLOURS = (PURPLE, SKY, ORANGE, BLACK, GREEN, BLUE, PALE)
 """The colours of other policies, in the order in which they are used."""
 
-ON_DARK = {
+COLOURS_ON_DARK = {
     VERMILION: "#F0834A",
     BLUE: "#3D9BE0",
     GREEN: "#2FC79A",
@@ -64,7 +64,7 @@ ON_DARK = {
     ORANGE: "#F0B429",
     SKY: "#8FD0F5",
     BLACK: "#F2F2F2",
-    GREY: "#A8A8A8",
+    STONE: "#A8A8A8",
     YELLOW: "#CBDB4F",
     INDIGO: "#9D90F5",
     PLUM: "#D66BCB",
@@ -91,7 +91,7 @@ class Style(NamedTuple):
 
 def colour_of(policy: str) -> str | None:
     """Return the colour that a policy of the package has in every figure; None for any other."""
-    name = _class(policy)
+    name = _class_name(policy)
     if name not in POLICIES:
         return None
     return COLOURS.get(name) or COLOURS.get(POLICIES[name].__module__.rpartition(".")[2])
@@ -112,26 +112,26 @@ def styles(
     looks: dict[str, tuple[str, tuple[int, ...]]] = {}
     # The plain form of a policy comes first, and then the one that names its family, for the solid line.
     for name in sorted(names, key=lambda name: ("(" in name, not _names_its_family(name))):
-        own = colours[_class(name)]
-        wanted = [*product([own], DASHES), *product(FALLBACK, DASHES)]
+        own = colours[_class_name(name)]
+        wanted = [*product([own], DASHES), *product(FALLBACK_COLOURS, DASHES)]
         looks[name] = next((look for look in wanted if look not in looks.values()), wanted[0])
     return {name: Style(*looks[name]) for name in names}
 
 
 def _colours(names: list[str]) -> dict[str, str]:
     """Return the colour of each class; one without a colour of its own takes the first that is free."""
-    own = {_class(name): colour_of(name) for name in names}
+    own = {_class_name(name): colour_of(name) for name in names}
     colours = {name: colour for name, colour in own.items() if colour is not None}
     for position, name in enumerate(name for name, colour in own.items() if colour is None):
-        free = (colour for colour in FALLBACK if colour not in colours.values())
-        colours[name] = next(free, FALLBACK[position % len(FALLBACK)])
+        free = (colour for colour in FALLBACK_COLOURS if colour not in colours.values())
+        colours[name] = next(free, FALLBACK_COLOURS[position % len(FALLBACK_COLOURS)])
     return colours
 
 
 def _names_its_family(policy: str) -> bool:
-    name = _class(policy)
+    name = _class_name(policy)
     return name in POLICIES and POLICIES[name].__module__.endswith(f".{name.lower()}")
 
 
-def _class(policy: str) -> str:
+def _class_name(policy: str) -> str:
     return policy.partition("(")[0]

@@ -12,7 +12,7 @@ from lowregret.analysis.tables import Tables, largest_regrets
 from lowregret.reporting.number_format import lost_runs, rank_text
 from lowregret.reporting.text_tables import number_table, text_table
 
-COLUMNS = {
+PRINTED_COLUMNS = {
     "mean": "mean",
     "se": "se",
     "median": "median",
@@ -65,7 +65,7 @@ def regret_table(summary: pl.DataFrame, largest: float | None = None) -> str:
     silent = {"lost"} if all(row["lost"] == "-" for row in rows) else set()
     if largest is not None and all(row["worst05_high"] >= largest * (1 - 1e-9) for row in rows):
         silent.add("worst05_high")
-    columns = {name: head for name, head in COLUMNS.items() if name in rows[0] and name not in silent}
+    columns = {name: head for name, head in PRINTED_COLUMNS.items() if name in rows[0] and name not in silent}
     columns |= {name: name.removeprefix(METRIC_PREFIX) for name in rows[0] if name.startswith(METRIC_PREFIX)}
     return number_table(rows, ("policy",), columns, LESS_IMPORTANT)
 

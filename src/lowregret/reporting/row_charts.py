@@ -39,10 +39,10 @@ def runs_chart(
     log = low > 0 and float(rows["mean"].max() or 0) > DECADE * float(rows["mean"].min() or 1)  # type: ignore[arg-type]
     axis = Axis(words, low / 1.05 if log else 0, max(high, 1e-9) * 1.02, log)
     x = alt.X("regret:Q", scale=axis.scale(), title=axis.title, axis=axis.axis(grid=True))
-    y = _rows(order)
+    y = _row_encoding(order)
     columns = ["policy", "mean", "p05", "p25", "median", "p75", "p95", "worst05", "worst"]
     base = alt.Chart(chart.inline(rows.select(columns)))
-    tips = [alt.Tooltip("policy:N"), *(_number(name, title) for name, title in STATISTICS.items())]
+    tips = [alt.Tooltip("policy:N"), *(_number_tip(name, title) for name, title in STATISTICS.items())]
     shared: dict[str, Any] = {"y": y, "tooltip": tips, "opacity": chart.highlight()}
     outline = alt.Stroke("policy:N", scale=colour["scale"], legend=None)
     dot: dict[str, Any] = {"filled": True, "stroke": "white", "strokeWidth": 1}
@@ -110,7 +110,7 @@ def tail_chart(
     near = base.mark_point(opacity=0, size=150).encode(
         x=across,
         y=up,
-        tooltip=["policy:N", _number("regret", "regret"), alt.Tooltip("share:Q", format=".2~%")],
+        tooltip=["policy:N", _number_tip("regret", "regret"), alt.Tooltip("share:Q", format=".2~%")],
     )
     context = base.transform_filter(f"!{chart.IN_FOCUS}").mark_line(
         strokeWidth=1.25, interpolate="step-before"
@@ -136,14 +136,14 @@ def differences_chart(
     words = f"final regret less that of {rows['baseline'][0]}"
     ticks = alt.Axis(labelExpr=chart.TICKS, tickCount=6, grid=True)
     x = alt.X("difference:Q", title=words, axis=ticks)
-    y = _rows(order)
+    y = _row_encoding(order)
     columns = ("low", "high", "student_low", "student_high")
     ends = rows.with_columns(pl.col(columns).fill_null(pl.col("difference")))
     base = alt.Chart(
         chart.inline(ends.select("policy", "difference", *columns, "p_bounded", "verdict", "runs"))
     )
     named = {"difference": "difference", "low": "95% interval from", "high": "to"}
-    tips = [alt.Tooltip("policy:N"), *(_number(name, title) for name, title in named.items())]
+    tips = [alt.Tooltip("policy:N"), *(_number_tip(name, title) for name, title in named.items())]
     tips += [alt.Tooltip("p_bounded:Q", title="p (Holm)", format=".2~g"), alt.Tooltip("verdict:N")]
     tips.append(alt.Tooltip("runs:Q", format=",d"))
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=chart.GREY, strokeDash=[4, 3])
@@ -170,13 +170,13 @@ def _height(order: list[str]) -> int:
     return height * count
 
 
-def _rows(order: list[str]) -> alt.Y:
+def _row_encoding(order: list[str]) -> alt.Y:
     """Encode the row of a policy; the colour of a name would say nothing that the marks do not."""
     limit = LABEL_WIDTH if max(map(len, order)) > LONG_NAME else 0
     return alt.Y("policy:N", sort=order, title=None).axis(labelFontSize=14, labelPadding=8, labelLimit=limit)
 
 
-def _number(name: str, title: str) -> alt.Tooltip:
+def _number_tip(name: str, title: str) -> alt.Tooltip:
     return alt.Tooltip(f"{name}:Q", title=title, format=",.4~r")
 
 

@@ -21,7 +21,7 @@ from lowregret.results import Results
 
 HOLDS, FAILS, NOT_SHOWN = "holds", "does not hold", "not shown"
 """The verdicts on a comparison and a claim, beside `INCONCLUSIVE`. No published number shows some claims."""
-COUNTS = {"holding": HOLDS, "failing": FAILS, "inconclusive": INCONCLUSIVE}
+VERDICT_COLUMNS = {"holding": HOLDS, "failing": FAILS, "inconclusive": INCONCLUSIVE}
 CRITERIA = {
     "lower": "lower regret",
     "higher": "higher regret",
@@ -29,11 +29,11 @@ CRITERIA = {
     "most": "lower regret in more than half of the comparisons",
     "ranks": "each has a lower regret than the next",
 }
-COMPARISONS: dict[str, Any] = {"claim": pl.Int64}
-COMPARISONS |= dict.fromkeys(("reading", "environment", "better", "worse"), pl.String)
-COMPARISONS |= dict.fromkeys(("runs", "other_runs"), pl.Int64)
-COMPARISONS |= dict.fromkeys(("difference", "low", "high"), pl.Float64)
-COMPARISONS |= {"verdict": pl.String, "fragility": pl.Float64}
+COMPARISON_COLUMNS: dict[str, Any] = {"claim": pl.Int64}
+COMPARISON_COLUMNS |= dict.fromkeys(("reading", "environment", "better", "worse"), pl.String)
+COMPARISON_COLUMNS |= dict.fromkeys(("runs", "other_runs"), pl.Int64)
+COMPARISON_COLUMNS |= dict.fromkeys(("difference", "low", "high"), pl.Float64)
+COMPARISON_COLUMNS |= {"verdict": pl.String, "fragility": pl.Float64}
 """A comparison: a difference that a claim says is below 0, and the share of runs that could reverse it."""
 
 
@@ -44,9 +44,9 @@ def compare_claims(sheet: Sheet, results: Results) -> pl.DataFrame:
         {"claim": i + 1, "reading": reading.name, "environment": environment} | row
         for i, reading in cases
         for environment in claim_environments(sheet, sheet.claims[i])
-        for row in _compare(sheet, results, sheet.claims[i], reading, environment)
+        for row in _claim_comparisons(sheet, results, sheet.claims[i], reading, environment)
     ]
-    return pl.DataFrame(rows, schema=COMPARISONS)
+    return pl.DataFrame(rows, schema=COMPARISON_COLUMNS)
 
 
 def judge_claims(sheet: Sheet, comparisons: pl.DataFrame) -> pl.DataFrame:
@@ -67,7 +67,7 @@ def judge_claims(sheet: Sheet, comparisons: pl.DataFrame) -> pl.DataFrame:
         for reading in sheet.readings:
             part = own.filter(reading=reading.name)
             count = count_verdicts(part)
-            row |= {f"{reading.column}_{name}": count[verdict] for name, verdict in COUNTS.items()}
+            row |= {f"{reading.column}_{name}": count[verdict] for name, verdict in VERDICT_COLUMNS.items()}
             row[reading.column] = _decide(claim, count, set(part["environment"]) == set(environments))
         rows.append(row | {"published": published_verdict(sheet, claim)})
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -96,7 +96,7 @@ def claim_environments(sheet: Sheet, claim: Claim) -> list[str]:
 
 def count_verdicts(comparisons: pl.DataFrame) -> dict[str, int]:
     verdicts = comparisons["verdict"].to_list()
-    return {verdict: verdicts.count(verdict) for verdict in COUNTS.values()}
+    return {verdict: verdicts.count(verdict) for verdict in VERDICT_COLUMNS.values()}
 
 
 def _sides(claim: Claim) -> Iterator[tuple[str | float, str | float]]:
@@ -107,7 +107,7 @@ def _sides(claim: Claim) -> Iterator[tuple[str | float, str | float]]:
         yield (other, one) if claim.kind == "higher" else (one, other)
 
 
-def _compare(
+def _claim_comparisons(
     sheet: Sheet, results: Results, claim: Claim, reading: Reading, environment: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the comparisons that a claim makes in an environment; random problems count once each."""

@@ -26,7 +26,7 @@ SQUEEZED = 4.0
 """Where the highest published curve ends at so many times the median, a figure is logarithmic at first."""
 EMPHASIS = {HOLDS: "", MATCHED: "", FAILS: "best", NOT_MATCHED: "best"}
 """The kind of a cell by the verdict that it shows; the others are grey."""
-SUMMARY = "Summary"
+SUMMARY_TITLE = "Summary"
 CAPTIONS = {
     "numbers": """\
 The 90% interval of the difference, in percent, contains the errors of both numbers; that of the published
@@ -71,7 +71,7 @@ class Evaluation:
 def page_sections(evaluation: Evaluation) -> list[Section]:
     sheet, more = evaluation.sheet, evaluation.more
     sections = [
-        Section(SUMMARY, [*more.summary]),
+        Section(SUMMARY_TITLE, [*more.summary]),
         Section("Figures of the paper, and ours", figures(evaluation)),
     ]
     if len(evaluation.tables["numbers"]):

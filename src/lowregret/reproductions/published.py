@@ -36,7 +36,7 @@ class Point(NamedTuple):
         return self.place, self.environment, self.policy, self.quantity
 
 
-NUMBERS = {
+NUMBER_CELLS = {
     "value": (float, -inf),
     "sd": (float, 0.0),
     "reading_error": (float, 0.0),
@@ -70,7 +70,7 @@ def read_published(path: Path, runs: int) -> list[Point]:
 def _points(row: dict[str, str], runs: int) -> list[Point]:
     """Return the points of a row; a cell with one number holds for all of them."""
     values = row["value"].split()
-    read = {name: _read(name, cell) for name, cell in row.items()}
+    read = {name: _read_cell(name, cell) for name, cell in row.items()}
     if len(values) != max(len(row.get("t", "").split()), 1) or not all(read["value"]):
         raise ValueError("give a number that is not 0 for each time")
     points = []
@@ -82,11 +82,11 @@ def _points(row: dict[str, str], runs: int) -> list[Point]:
     return points
 
 
-def _read(name: str, cell: str) -> list[Any]:
+def _read_cell(name: str, cell: str) -> list[Any]:
     """Return what a cell holds: a string, or a number for each point."""
-    if name not in NUMBERS:
+    if name not in NUMBER_CELLS:
         return [cell == "yes" if name == "chosen" else cell]
-    kind, least = NUMBERS[name]
+    kind, least = NUMBER_CELLS[name]
     with suppress(ValueError):
         numbers = [kind(part) for part in cell.split()]
         if all(number >= least and isfinite(number) for number in numbers):

@@ -28,13 +28,15 @@ from lowregret.errors import InputError
 QUANTILE = r"median|q0*[1-9]?\d(\.\d+)?"
 FUNCTION = r"[^\W\d]\w*:[^\W\d]\w*"
 KNOWN = rf"mean|sd|{QUANTILE}|P>\d+(\.\d+)?|regret|pulls:\d+|eliminated|lost|errors|wrong|{FUNCTION}"
-EXAMPLES = "mean, sd, median, q95, P>100, regret, pulls:0, eliminated, lost, errors, wrong or module:function"
+QUANTITY_EXAMPLES = (
+    "mean, sd, median, q95, P>100, regret, pulls:0, eliminated, lost, errors, wrong or module:function"
+)
 
 
 def check_quantity(quantity: str, arms: int, find: Callable[[str], Callable[..., Any]]) -> None:
     """Reject a quantity that bandits of so many arms do not have; ``find`` finds functions of a sheet."""
     if not re.fullmatch(KNOWN, quantity):
-        raise InputError(f"unknown quantity {quantity!r}: use {EXAMPLES}")
+        raise InputError(f"unknown quantity {quantity!r}: use {QUANTITY_EXAMPLES}")
     if quantity.startswith("pulls:") and int(quantity[6:]) >= arms:
         raise InputError(
             f"{quantity!r} is of an arm that is not there: arms are numbered from 0 to {arms - 1}"

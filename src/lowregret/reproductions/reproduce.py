@@ -20,7 +20,7 @@ from lowregret.reproductions.page import Evaluation, outcome, page_sections
 from lowregret.reproductions.sheet import Sheet
 from lowregret.results import Results, join
 
-KEYS = ("place", "environment", "policy", "t", "quantity")
+VERDICT_KEYS = ("place", "environment", "policy", "t", "quantity")
 FIGURES_SHARE = 0.06
 """The share of evaluation and figures in the whole work, where all runs are to be made."""
 
@@ -79,7 +79,7 @@ def write_files(
     folder: Path, evaluation: Evaluation, figures: str = "svg", report: Report = ignore
 ) -> list[Path]:
     """Write the page, its figures, and the tables as CSV files and as one JSON file; return their paths."""
-    sheet, tables = evaluation.sheet, evaluation.tables | {"verdicts": verdicts(evaluation)}
+    sheet, tables = evaluation.sheet, evaluation.tables | {"verdicts": verdict_rows(evaluation)}
     files = {f"{name}.csv": table.write_csv() for name, table in tables.items() if table.width}
     data = {name: table.to_dicts() for name, table in evaluation.tables.items()}
     files["reproduction.json"] = json.dumps(data, indent=1, allow_nan=False) + "\n"
@@ -91,10 +91,10 @@ def write_files(
     return write_page(path, title, introduction, sections, formats=formats, files=files, report=report)
 
 
-def verdicts(evaluation: Evaluation) -> pl.DataFrame:
+def verdict_rows(evaluation: Evaluation) -> pl.DataFrame:
     """Return the verdicts on numbers and claims as one table, which ``expected.csv`` repeats."""
     numbers, claims = evaluation.tables["numbers"], evaluation.tables["claims"]
-    known = (*KEYS, "ours", "published", "runs", "mean", "se", "percent", "verdict")
+    known = (*VERDICT_KEYS, "ours", "published", "runs", "mean", "se", "percent", "verdict")
     parts = [numbers.select(known)] if len(numbers) else []
     for reading in evaluation.sheet.readings if len(claims) else ():
         quantity = pl.lit(f"claim, {reading.name}" if reading.name else "claim").alias("quantity")
@@ -108,7 +108,7 @@ def contradictions(sheet: Sheet, found: pl.DataFrame) -> list[str]:
     if not path.exists() or found.is_empty():
         return []
     opposite = {MATCHED: NOT_MATCHED, NOT_MATCHED: MATCHED, HOLDS: FAILS, FAILS: HOLDS}
-    keys = [name for name in (*KEYS, "quote", "worse") if name in found.columns]
+    keys = [name for name in (*VERDICT_KEYS, "quote", "worse") if name in found.columns]
     text = found.with_columns(pl.col(keys).cast(pl.String).fill_null(""))
     expected = pl.read_csv(path, infer_schema=False)
     if missing := {*keys, "verdict"} - set(expected.columns):

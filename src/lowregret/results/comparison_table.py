@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-COLUMNS = ("environment", "policy", "baseline", "difference", "low", "high", "verdict")
+COLUMNS_READ = ("environment", "policy", "baseline", "difference", "low", "high", "verdict")
 """The columns that people read; ``compare(all=True)`` returns the others, too."""
 
 
@@ -26,7 +26,7 @@ class Comparison(pl.DataFrame):
     @classmethod
     def of(cls, table: pl.DataFrame, parameters: list[str], all_columns: bool) -> Comparison:
         """Return the table with all columns, or with those that people read and the parameters of a sweep."""
-        read = {*COLUMNS, *parameters}
+        read = {*COLUMNS_READ, *parameters}
         if table["low"].null_count() == table.height:  # a metric has no bounds
             read = read - {"low", "high"} | {"student_low", "student_high"}
         chosen = [name for name in table.columns if name in read]

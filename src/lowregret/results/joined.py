@@ -39,10 +39,10 @@ def join(name: str, parts: Sequence[Results]) -> Results:
         largest_gaps=_union(part.largest_gaps for part in descriptions),
         backend=" and ".join(dict.fromkeys(part.backend for part in descriptions)),
     )
-    return Results(description, partial(_table, parts), _union(part.outcomes for part in parts))
+    return Results(description, partial(_joined_table, parts), _union(part.outcomes for part in parts))
 
 
-def _table(parts: Sequence[Results], name: str) -> pl.LazyFrame:
+def _joined_table(parts: Sequence[Results], name: str) -> pl.LazyFrame:
     table = pl.concat([part.load_table(name) for part in parts])
     return table.unique(maintain_order=True) if name == "arms" else table
 

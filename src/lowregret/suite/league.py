@@ -38,8 +38,8 @@ from lowregret.suite.participants import (
 from lowregret.suite.stability import STABILITY, stability
 from lowregret.suite.worst_case import worst_case
 
-GRID_POINTS = 10
-ALL, UNIT = "all testbeds", "rewards in [0, 1]"
+LEAGUE_GRID_POINTS = 10
+ALL, UNIT_REWARDS = "all testbeds", "rewards in [0, 1]"
 """The scopes of the standings: all testbeds, those that policies for bounded rewards can play on, and those
 on which no constant was chosen."""
 BINARY, GRADED, OUTSIDE = "rewards 0 and 1", "rewards between 0 and 1", "rewards beyond [0, 1]"
@@ -238,7 +238,7 @@ def league(
         costs.save()
         for number, bed in enumerate(beds):
             advance = partial(_advance, report, number, len(beds))
-            regrets[bed.name], scores = _play(
+            regrets[bed.name], scores = _play_testbed(
                 bed, plans[bed.name], folder, seed, advance, executor, threads, engine
             )
             rows += scores
@@ -247,7 +247,7 @@ def league(
     return _assemble(size, seed, beds, players, regrets, table, cases)
 
 
-def _play(
+def _play_testbed(
     bed: Testbed,
     assigned: Sequence[PlannedRuns],
     folder: Path,
@@ -269,7 +269,7 @@ def _play(
             horizon=bed.horizon,
             runs=runs,
             seed=seed,
-            grid={"points": GRID_POINTS},
+            grid={"points": LEAGUE_GRID_POINTS},
             engine=engine,
         )
         place = folder / "results" / f"{bed.name}-{runs}"
@@ -337,7 +337,7 @@ def _assemble(
     unit = {name for name, bandit in bandits.items() if bandit.support[0] >= 0.0 and bandit.support[1] <= 1.0}
     names = [player.name for player in players]
     binary = {name for name, bandit in bandits.items() if bandit.binary}
-    scopes = {ALL: set(regrets), UNIT: unit}
+    scopes = {ALL: set(regrets), UNIT_REWARDS: unit}
     scopes |= {BINARY: binary, GRADED: unit - binary, OUTSIDE: bandits.keys() - unit}
     placed, shares = [], []
     for scope, chosen in scopes.items():

@@ -84,7 +84,7 @@ def overview_chart(
     ratio = alt.Color("ratio:Q", title="times the lowest", scale=scale, legend=legend)
     numbers = [alt.Tooltip("mean:Q", format=",.4~r"), alt.Tooltip("ratio:Q", format=".3~g")]
     tips = ["testbed:N", "policy:N", *numbers, "runs:Q", "note:N"]
-    return _grid(table, ("testbed", testbeds), ("policy", policies), ratio, tips, title)
+    return _cell_chart(table, ("testbed", testbeds), ("policy", policies), ratio, tips, title)
 
 
 def wins_chart(wins: pl.DataFrame, policies: Sequence[str], title: str) -> alt.LayerChart:
@@ -95,10 +95,10 @@ def wins_chart(wins: pl.DataFrame, policies: Sequence[str], title: str) -> alt.L
     legend = alt.Legend(values=[-1, 0, 1], format=".0%", **LEGEND)
     colour = alt.Color("balance:Q", title="won less lost", scale=scale, legend=legend)
     tips = ["row:N", "opponent:N", "wins:Q", "losses:Q", "testbeds:Q"]
-    return _grid(table, ("opponent", policies), ("row", policies), colour, tips, title)
+    return _cell_chart(table, ("opponent", policies), ("row", policies), colour, tips, title)
 
 
-def _grid(
+def _cell_chart(
     table: pl.DataFrame,
     across: tuple[str, Sequence[str]],
     down: tuple[str, Sequence[str]],

@@ -13,12 +13,12 @@ from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Cell, Fold, Part, Picture, Section, Table, Text, table_of
 from lowregret.reporting.policy_styles import Style, styles
 from lowregret.reporting.text_tables import text_table
-from lowregret.suite.league import ALL, BINARY, GRADED, OUTSIDE, UNIT, League
+from lowregret.suite.league import ALL, BINARY, GRADED, OUTSIDE, UNIT_REWARDS, League
 from lowregret.suite.league_charts import MAX_LINES, overview_chart, profile_chart, relative_chart, wins_chart
 
 SCOPES = {
     ALL: ("all", "Only policies that play on all testbeds are compared."),
-    UNIT: ("unit", "Testbeds whose rewards lie in [0, 1], on which nearly every policy can play."),
+    UNIT_REWARDS: ("unit", "Testbeds whose rewards lie in [0, 1], on which nearly every policy can play."),
     BINARY: ("binary", "Testbeds whose rewards are 0 or 1, such as conversions."),
     GRADED: ("graded", "Testbeds whose rewards lie in [0, 1] and are not only 0 and 1, such as ratings."),
     OUTSIDE: ("outside", "Testbeds whose rewards leave [0, 1], such as revenue."),
@@ -70,7 +70,7 @@ def as_dict(league: League) -> dict[str, object]:
 
 def headline(league: League) -> str:
     """Return which policy has the best rank where nearly every policy can play; "" without standings."""
-    scope = next((name for name in (UNIT, ALL) if len(league.standings.filter(scope=name))), None)
+    scope = next((name for name in (UNIT_REWARDS, ALL) if len(league.standings.filter(scope=name))), None)
     if scope is None:
         return ""
     first, *others = league.standings.filter(scope=scope).sort("rank", maintain_order=True).to_dicts()

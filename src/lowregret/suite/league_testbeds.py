@@ -80,7 +80,7 @@ def _pareto(mean: float, shape: float, count: int = 500) -> tuple[float, ...]:
     return tuple(round(factor * value, 6) for value in values)
 
 
-def _counts(*counts: int) -> tuple[float, ...]:
+def _ratings(*counts: int) -> tuple[float, ...]:
     """Return ratings of 1 to 5 stars, as often as given, scaled to [0, 1]."""
     return tuple(star / 4 for star, count in enumerate(counts) for _ in range(count))
 
@@ -151,8 +151,8 @@ TESTBEDS: dict[str, Testbed] = {
         ("scale-0.1", "scale", _TEST, 20_000, ("bernoulli:0.4*9,0.5",), "rewards 0 and 0.1", (0.0, 10.0)),
         ("poisson", "scale", _TEST, 10_000, ("poisson:0.6*4,0.8",), "counts, with rewards above 1"),
         ("ratings", "bounded", _TEST, 10_000, (), "discrete: ratings of one to five stars", None,
-         (_counts(2, 2, 4, 6, 6), _counts(1, 2, 6, 8, 3), _counts(4, 1, 1, 4, 10), _counts(1, 1, 3, 9, 6),
-          _counts(5, 5, 5, 3, 2))),
+         (_ratings(2, 2, 4, 6, 6), _ratings(1, 2, 6, 8, 3), _ratings(4, 1, 1, 4, 10), _ratings(1, 1, 3, 9, 6),
+          _ratings(5, 5, 5, 3, 2))),
         ("e-mail-sales", "public data", _TEST, 64_000, ("bernoulli:0.0057,0.0088,0.0125",),
          "purchases after three e-mail campaigns, Hillstrom (2008); only the mean of the rates was verified"),
         ("oats", "public data", _TEST, 5_000, (), "yields of a field trial (Yates 1935), resampled",

@@ -25,7 +25,7 @@ from lowregret.policies.inputs import clips, reward_note
 from lowregret.suite.league_testbeds import Testbed, common_variance
 
 DIVISORS = (1, 2, 5, 10, 20, 50, 100)
-MIN_RUNS = 4
+MIN_LEAGUE_RUNS = 4
 MAX_EXCESS = 3.0
 """A policy that takes this many times its share of the time even with the fewest runs is left out."""
 
@@ -152,7 +152,7 @@ def planned_runs(horizon: int, size: LeagueSize) -> int:
 def affordable(runs: int, seconds: float, share: float) -> int:
     """Return how many of the runs, of so many seconds each, a policy may take; 0 where it is too slow."""
     for divisor in DIVISORS:
-        fewer = max(runs // divisor, min(MIN_RUNS, runs))
+        fewer = max(runs // divisor, min(MIN_LEAGUE_RUNS, runs))
         if fewer * seconds <= share:
             return fewer
     return fewer if fewer * seconds <= MAX_EXCESS * share else 0

@@ -18,7 +18,7 @@ TESTBED_RESAMPLES, RUN_RESAMPLES = 2_000, 200
 WIN_ERRORS = 3.0
 """A policy wins where its mean regret is lower by more than this many standard errors."""
 FACTORS = tuple(float(f"{factor:.3g}") for factor in np.geomspace(1.0, 10.0, 41))
-REFERENCE = "MOSS"
+REFERENCE_POLICY = "MOSS"
 """Regrets are also stated relative to this policy."""
 
 
@@ -60,8 +60,8 @@ def standings(regrets: Regrets, policies: Sequence[str], seed: int = 0) -> pl.Da
         "rank": _ranks(means),
         "to_best": logs - logs.min(axis=2, keepdims=True),
     }
-    if REFERENCE in everywhere:
-        place = everywhere.index(REFERENCE)
+    if REFERENCE_POLICY in everywhere:
+        place = everywhere.index(REFERENCE_POLICY)
         columns["to_moss"] = logs - logs[:, :, place : place + 1]
     beds = rng.integers(len(parts), size=(TESTBED_RESAMPLES, len(parts)))
     runs = rng.integers(1, 1 + RUN_RESAMPLES, size=beds.shape)

@@ -21,9 +21,9 @@ from lowregret.policies import Policy
 from lowregret.policies.inputs import policy_of
 from lowregret.simulation import simulate
 
-ROUNDS, PARENTS, CHILDREN, FINALISTS = 4, 6, 4, 3
+SEARCH_ROUNDS, PARENTS, CHILDREN, FINALISTS = 4, 6, 4, 3
 """The search varies each of the worst ``PARENTS`` candidates in ``CHILDREN`` ways, and repeats this
-``ROUNDS`` times; the worst ``FINALISTS`` are evaluated again."""
+``SEARCH_ROUNDS`` times; the worst ``FINALISTS`` are evaluated again."""
 MIN_MEAN, MAX_MEAN = 0.005, 0.995
 """The range of the largest mean."""
 
@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
     def bandit(self) -> Bandit:
         """Return the bandit; its best arm is the last."""
         others = [self.mean - self.far_gap] * (self.arms - 1 - self.near) + [self.mean - self.gap] * self.near
-        return _arms(others, self.other_spread) + _arms([self.mean], self.best_spread)
+        return _arms_of_spread(others, self.other_spread) + _arms_of_spread([self.mean], self.best_spread)
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,9 @@ def worst_case(
 
     search_runs = max(runs // 10, 20)
     with reporting(progress) as report:
-        advance = counter(report, starts + ROUNDS * PARENTS * CHILDREN + 2 * FINALISTS, "problems")
+        advance = counter(report, starts + SEARCH_ROUNDS * PARENTS * CHILDREN + 2 * FINALISTS, "problems")
         pool = judge([_draw(rng, sizes[k % len(sizes)], horizon) for k in range(starts)], search_runs, first)
-        for step in range(ROUNDS):
+        for step in range(SEARCH_ROUNDS):
             parents = pool[:PARENTS]
             children = [_vary(rng, candidate, 0.5**step) for candidate, _ in parents for _ in range(CHILDREN)]
             pool = sorted(parents + judge(children, search_runs, first), key=lambda pair: -pair[1].mean())
@@ -238,7 +238,7 @@ def _valid(candidate: Candidate) -> Candidate:
     )
 
 
-def _arms(means: Sequence[float], spread: float) -> Bandit:
+def _arms_of_spread(means: Sequence[float], spread: float) -> Bandit:
     """Return arms on [0, 1] with these means and variances spread * m (1 - m)."""
     if spread > 0.99:
         return bernoulli(means)

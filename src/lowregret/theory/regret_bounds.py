@@ -135,14 +135,14 @@ def problem_constants(bandit: Bandit | str, horizon: int | None = None) -> dict[
         "smallest_gap": min(near, default=None),
         "largest_gap": max(near, default=None),
         "largest_variance": float(bandit.variances.max()),
-        "H_1": _finite(formulas.hardness_1(gaps)),
+        "H_1": _unless_infinite(formulas.hardness_1(gaps)),
         "lai_robbins": None if divergences is None else formulas.lai_robbins(gaps, divergences),
         "uniform_regret": formulas.uniform_regret(gaps, horizon),
         "worst_regret": formulas.worst_regret(gaps, horizon),
         "least_horizon": len(bandit) ** 2.4,
         "last_round": formulas.last_round(horizon),
         "rewards_in_unit": low >= 0.0 and high <= 1.0,
-        "groups": _groups(gaps),
+        "groups": _gap_groups(gaps),
     }
 
 
@@ -157,14 +157,14 @@ def resolve_problem(owner: str, bandit: Bandit | str, horizon: int | None) -> tu
     return bandit, integer(owner, "horizon", horizon, MAX_HORIZON)
 
 
-def _groups(gaps: Sequence[float]) -> list[dict[str, Any]]:
+def _gap_groups(gaps: Sequence[float]) -> list[dict[str, Any]]:
     hardness = formulas.hardness(gaps)
     distinct, first, counts = np.unique(gaps, return_index=True, return_counts=True)
     return [
         {
             "gap": float(gap),
             "arms": int(count),
-            "H_i": _finite(hardness[place]) if hardness else None,
+            "H_i": _unless_infinite(hardness[place]) if hardness else None,
             "round": formulas.elimination_round(gap) if gap > 0.0 else None,
         }
         for gap, place, count in zip(distinct.tolist(), first.tolist(), counts.tolist(), strict=True)
@@ -282,5 +282,5 @@ def _join(notes: list[str]) -> str:
     return "; ".join(note for note in notes if note)
 
 
-def _finite(value: float | None) -> float | None:
+def _unless_infinite(value: float | None) -> float | None:
     return None if value is None or value == inf else value
