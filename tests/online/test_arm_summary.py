@@ -68,7 +68,7 @@ def sold(agent, seed=3, turns=600):
 def test_without_a_range_the_lower_end_is_proved_and_the_upper_end_waits_for_enough_rewards():
     agent = sold(lr.Agent("RoundRobin", ["a", "b"], reward_range=None, seed=1))
     with agent.transactions.reading() as state:
-        rewards = [reward for decision, reward in state.days.recent.values() if decision.arm == "a"]
+        rewards = [reward for _, arm, reward in state.by_period.days.recent if arm == "a"]
     assert 0 < len(rewards) < 300  # others are folded into products
     a, b = agent.summary().iter_rows(named=True)
     assert 0.0 < a["low"] < a["mean"] and 0.0 < b["low"] < b["mean"]

@@ -71,7 +71,7 @@ def reapply(state: AgentState, event: Event) -> None:
     elif event.reward is None:
         state.discard(state.pending[event.decision or 0].arm)
     elif state.settings.matures_after is None:
-        state.apply_reward(state.pending[event.decision or 0], state.settings.scaled(event.reward))
+        state.apply_reward(state.pending[event.decision or 0], event.reward)
 
 
 def _can_follow(state: AgentState, event: Event) -> bool:

@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from copy import copy
 from itertools import takewhile
-from typing import Any, Self
+from typing import Any
 
 from lowregret.online.agent_settings import Settings
-from lowregret.online.daily_rewards import SETTLE_EVERY, empty_days
 from lowregret.online.decisions import ANSWERS, Decision, Event, decision_of
 
 MAX_REMEMBERED = 1_000
@@ -39,18 +37,14 @@ class Records:
     requests : dict of str to dict of int to Decision
         The decisions of the latest requests by their numbers, if ``remembers_requests``. Where a store has a
         log, it alone knows the requests, because other processes may erase one, or compact the log.
-    days : Days
-        The rewards by day, where means are not adjusted; and, for rewards without a range that are at least
-        0, what lower ends of means follow from.
     """
 
     __slots__ = (
-        "answers", "days", "early", "pending", "remembers_requests", "requested", "requests", "settings",
-        "values",
+        "answers", "early", "pending", "remembers_requests", "requested", "requests", "settings", "values",
     )  # fmt: skip
 
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.days = settings, empty_days(settings)
+        self.settings = settings
         self.values: dict[str, Any] = {}
         self.pending: dict[int, Decision] = {}
         self.early: dict[int, float] = {}
@@ -61,8 +55,6 @@ class Records:
 
     def commit(self, events: Sequence[Event]) -> list[Decision]:
         """Enter events that are stored; return the decisions among them. To repeat it changes nothing."""
-        if self.settings.period is not None:
-            self._commit_periods()
         decisions = []
         for event in events:
             kind, number = event[0], event[1] or 0
@@ -82,9 +74,6 @@ class Records:
             self.answers.popitem(last=False)
         return decisions
 
-    def _commit_periods(self) -> None:
-        """Make changes of rewards by period permanent; until their events are stored they can be undone."""
-
     def _record_request(self, request: str, number: int, decision: Decision) -> None:
         decisions = self.requests.setdefault(request, {})
         self.requested += number not in decisions
@@ -99,41 +88,17 @@ class Records:
         if decision is None:  # recorded before
             return
         self.answers[decision.id] = reward
-        if reward is not None:
-            if self.settings.matures_after is not None:
-                self.early[number] = reward
-                return
-            if self.settings.period is None:
-                recent = self.days.recent
-                recent = recent if len(recent) < SETTLE_EVERY else self._recent_rewards(number)
-                recent[number] = decision, reward
-        del self.pending[number]
+        if reward is not None and self.settings.matures_after is not None:
+            self.early[number] = reward
+        else:
+            del self.pending[number]
 
     def _record_ended_windows(self, last: int, default: float | None) -> None:
         for number in list(takewhile(last.__ge__, self.pending)):
-            decision, reward = self.pending[number], self.early.get(number, default)
             if number not in self.early:
-                self.answers[decision.id] = default
-            if reward is not None and self.settings.period is None:
-                self._recent_rewards(number)[number] = decision, reward
+                self.answers[self.pending[number].id] = default
             del self.pending[number]  # first: an early reward without its decision means nothing
             self.early.pop(number, None)
-
-    def _recent_rewards(self, number: int) -> dict[int, tuple[Decision, float]]:
-        """Return where to count a reward by day; if many are there, they are added up first."""
-        recent = self.days.recent
-        if len(recent) >= SETTLE_EVERY and number not in recent:
-            self.days = self.days.with_recent(self.settings)
-        return self.days.recent
-
-    def after(self, events: Sequence[Event]) -> Self:
-        """Return a view of the state whose records include events that are not stored yet."""
-        view = copy(self)
-        view.pending, view.early = {**self.pending}, {**self.early}
-        view.days = self.days.with_recent(self.settings)
-        view.answers = OrderedDict()
-        view.commit(events)
-        return view
 
     def unreported(self) -> Iterator[Decision]:
         """Yield the decisions whose rewards have not been reported, oldest first."""
