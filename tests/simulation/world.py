@@ -24,9 +24,7 @@ from lowregret.online import (
     agent_state,
     calls,
     clock_readings,
-    epochs,
     open_agent,
-    records,
     transactions,
     windows,
 )
@@ -59,8 +57,8 @@ CONSTANTS = {
     "MAX_ARM_UPDATES": (transactions, [5, 30, 5_000]),
     "MAX_GROUP_EVENTS": (transactions, [4, 500]),
     "MAX_ENDED": (windows, [1, 3, 5_000]),
-    "MAX_REMEMBERED": (records, [8, 1_000]),
-    "MIN_FIRST_HORIZON": (epochs, [8, 1_000]),
+    "MAX_REMEMBERED": (agent_state, [8, 1_000]),
+    "MIN_FIRST_HORIZON": (agent_state, [8, 1_000]),
 }
 """Limits of the package, and values in histories: small, so that short ones meet them, or their own."""
 

@@ -1,16 +1,19 @@
 """The state of an agent, which is determined by its events.
 
 A transaction first changes the model: the statistics, the round, the arms and the counters, which ``save``
-copies and ``restore`` sets back. ``commit`` then updates the records of pending decisions, answers and
-requests. It is idempotent, so an interrupted commit is simply repeated.
+copies and ``restore`` sets back. When its events are stored, ``commit`` updates the records of single
+decisions: those that are pending, and the latest answers and requests. It is idempotent, so an interrupted
+commit is simply repeated.
 """
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from math import inf
+from itertools import takewhile
+from math import ceil, inf
 from operator import attrgetter
 from typing import Any, Self
 
@@ -24,20 +27,25 @@ from lowregret.engine.kernels.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.kernels.state import CLOSED, ArmTable, Rows, initialise_memory, new_rows
 from lowregret.engine.kernels.statistics import observe
 from lowregret.engine.prior import allocate_rewards, apply_prior
-from lowregret.engine.start import first_round
+from lowregret.engine.start import activate, first_round
 from lowregret.engine.status import NOT_A_NUMBER
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Settings, require_shares, valid_arm
 from lowregret.online.assignment import CONTROL, Assignment
 from lowregret.online.daily_rewards import DailyRewards
-from lowregret.online.decisions import Decision, Event, Status, new_key, new_tuple
-from lowregret.online.epochs import first_horizon, start_epoch
+from lowregret.online.decisions import ANSWERS, Decision, Event, Status, decision_of, new_key, new_tuple
 from lowregret.online.live_periods import LivePeriods, compile_matching
 from lowregret.online.model import MODEL, LiveRng, apply_step, choose_step, live_clock
-from lowregret.online.records import Records
+from lowregret.policies import NEVER, Policy
 
 INITIAL_CAPACITY = 64
 """How many rewards of an arm a new agent can hold; it doubles when there are more."""
+MIN_FIRST_HORIZON = 1_000
+"""The least end of the first epoch."""
+MAX_REMEMBERED = 1_000
+"""How many of the latest answers and requests are held in memory; a store on disk holds them all."""
+MAX_REMEMBERED_DECISIONS = 10 * MAX_REMEMBERED
+"""How many decisions these requests have together, unless the latest one alone has more."""
 SAVED_FIELDS = (
     "round", "epoch", "hidden", "names", "places", "asked", "conflicts", "matured", "status", "fallback",
     "by_period",
@@ -46,7 +54,7 @@ SAVED_FIELDS = (
 _saved_fields = attrgetter(*SAVED_FIELDS)
 
 
-class AgentState(Records):
+class AgentState:
     """The model and the records of an agent; ``token`` identifies the agent among all agents.
 
     Attributes
@@ -72,16 +80,27 @@ class AgentState(Records):
         Whether decisions are made: "active", "paused" or "retired"; ``fallback`` is shown meanwhile.
     windows_end : float
         The time by which windows may end in the present call; see ``clock_readings``.
+    values : dict of str to object
+        The values, as flags, of arms that were added.
+    pending : dict of int to Decision
+        The decisions whose pulls the model counts as pending, by their numbers in increasing order.
+    early : dict of int to float
+        The rewards of those among them that were reported before their window has ended.
+    answers : dict of str to float or None
+        The latest rewards by id of the decision, None for a decision that was discarded.
+    requests : dict of str to dict of int to Decision
+        The decisions of the latest requests by their numbers, if ``remembers_requests``. Where a store has a
+        log, it alone knows the requests, because other processes may erase one, or compact the log.
     """
 
     __slots__ = (
-        *SAVED_FIELDS, "assignment", "control", "control_allowed", "models", "rewards", "rows", "scores",
-        "steps", "token", "windows_end",
+        *SAVED_FIELDS, "answers", "assignment", "control", "control_allowed", "early", "models", "pending",
+        "remembers_requests", "requested", "requests", "rewards", "rows", "scores", "settings", "steps",
+        "token", "values", "windows_end",
     )  # fmt: skip
 
     def __init__(self, settings: Settings, token: str) -> None:
-        super().__init__(settings)
-        self.token = token
+        self.settings, self.token = settings, token
         self.assignment, self.control_allowed = Assignment(settings), True
         self.control = self.assignment.control
         played = [arm for arm in settings.arms if arm != self.control]
@@ -110,6 +129,13 @@ class AgentState(Records):
         self.status: Status = "active"
         self.fallback: str | None = None
         self.windows_end = inf
+        self.values: dict[str, Any] = {}
+        self.pending: dict[int, Decision] = {}
+        self.early: dict[int, float] = {}
+        self.answers: OrderedDict[str, float | None] = OrderedDict()
+        self.requests: OrderedDict[str, dict[int, Decision]] = OrderedDict()
+        self.requested = 0  # decisions of these requests
+        self.remembers_requests = False
 
     @property
     def time(self) -> int:
@@ -179,19 +205,6 @@ class AgentState(Records):
         self.by_period.restore(by_period)
         self.scores = new_scores(self.settings.policy, len(self.rows))
         self.control_allowed = True
-
-    def commit(self, events: Sequence[Event]) -> list[Decision]:
-        """Enter events that are stored; return the decisions among them. To repeat it changes nothing."""
-        self.by_period.commit(self.is_compiled)
-        return super().commit(events)
-
-    def after(self, events: Sequence[Event]) -> Self:
-        """Return a view of the state whose records include events that are not stored yet."""
-        view = copy(self)
-        view.by_period, view.pending, view.early = copy(self.by_period), {**self.pending}, {**self.early}
-        view.answers = OrderedDict()
-        view.commit(events)
-        return view
 
     def check_only(self, only: Iterable[object]) -> None:
         """Check that every arm of a list exists; it may be retired."""
@@ -356,3 +369,84 @@ class AgentState(Records):
         if not self.rows["active"].any():
             self.rows["active"] = True
             self.rows["eliminated"] = 0
+
+    # The records of single decisions.
+
+    def commit(self, events: Sequence[Event]) -> list[Decision]:
+        """Enter events that are stored; return the decisions among them. To repeat it changes nothing."""
+        self.by_period.commit(self.is_compiled)
+        decisions = []
+        for event in events:
+            kind, number = event[0], event[1] or 0
+            if kind == "asked":
+                decision = decision_of(event)
+                self.pending[number] = decision
+                if self.remembers_requests and event.request is not None:
+                    self._record_request(event.request, number, decision)
+                decisions.append(decision)
+            elif kind in ANSWERS:
+                self._record_answer(number, event.reward)
+            elif kind == "matured":
+                self._record_ended_windows(number, event.reward)
+            elif kind == "added" and event.key is not None:
+                self.values = {**self.values, str(event.arm): json.loads(event.key)}
+        while len(self.answers) > MAX_REMEMBERED:
+            self.answers.popitem(last=False)
+        return decisions
+
+    def after(self, events: Sequence[Event]) -> Self:
+        """Return a view of the state whose records include events that are not stored yet."""
+        view = copy(self)
+        view.by_period, view.pending, view.early = copy(self.by_period), {**self.pending}, {**self.early}
+        view.answers = OrderedDict()
+        view.commit(events)
+        return view
+
+    def _record_request(self, request: str, number: int, decision: Decision) -> None:
+        decisions = self.requests.setdefault(request, {})
+        self.requested += number not in decisions
+        decisions[number] = decision
+        while len(self.requests) > MAX_REMEMBERED or (
+            self.requested > MAX_REMEMBERED_DECISIONS and len(self.requests) > 1
+        ):
+            self.requested -= len(self.requests.popitem(last=False)[1])
+
+    def _record_answer(self, number: int, reward: float | None) -> None:
+        decision = self.pending.get(number)
+        if decision is None:  # recorded before
+            return
+        self.answers[decision.id] = reward
+        if reward is not None and self.settings.matures_after is not None:
+            self.early[number] = reward
+        else:
+            del self.pending[number]
+
+    def _record_ended_windows(self, last: int, default: float | None) -> None:
+        for number in list(takewhile(last.__ge__, self.pending)):
+            if number not in self.early:
+                self.answers[self.pending[number].id] = default
+            del self.pending[number]  # first: an early reward without its decision means nothing
+            self.early.pop(number, None)
+
+    def unreported(self) -> Iterator[Decision]:
+        """Yield the decisions whose rewards have not been reported, oldest first."""
+        return (decision for number, decision in self.pending.items() if number not in self.early)
+
+
+def first_horizon(arms: int) -> int:
+    """Return the end of the first epoch: 1,000, or K^2.4 if larger, from where EUCBV's guarantee holds."""
+    horizon: int = ceil(arms**2.4)
+    return max(MIN_FIRST_HORIZON, horizon)
+
+
+def start_epoch(policy: Policy, rows: Rows, horizon: int, now: int = 0) -> Any:
+    """Start an epoch at time ``now``: activate the arms, return the first round, its end counted from now.
+
+    Epochs of doubling length are for a policy that needs the horizon when it is unknown; its horizon is then
+    the end of the epoch. This is our extension: the paper of EUCBV leaves an anytime version open. Statistics
+    are kept. Eliminated arms come back, since an elimination is valid only for the horizon it was made for.
+    """
+    round = first_round(policy, len(rows), horizon)
+    activate(policy, rows)
+    rows["listed"] = False
+    return round._replace(until=round.until + now) if now and round.until < NEVER else round

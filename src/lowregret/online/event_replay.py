@@ -5,9 +5,8 @@ from typing import get_args
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import StoreError
-from lowregret.online.agent_state import AgentState
+from lowregret.online.agent_state import MAX_REMEMBERED, MAX_REMEMBERED_DECISIONS, AgentState
 from lowregret.online.decisions import ANSWERS, STATUS_EVENTS, Decision, Event, Kind, decision_of
-from lowregret.online.records import MAX_REMEMBERED, MAX_REMEMBERED_DECISIONS
 from lowregret.online.stores import ChangedError, NewerError, Store, all_events
 from lowregret.online.windows import end_windows
 
