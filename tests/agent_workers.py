@@ -42,7 +42,7 @@ def check_replay(agent, counts_days=True):
     replayed = AgentState(state.settings, state.token)
     replay(replayed, agent.transactions.store.events(0))
     if not counts_days:
-        replayed.days = state.days
+        replayed.by_period = state.by_period
     assert write(replayed, for_store=True) == write(state, for_store=True)
 
 

@@ -15,7 +15,7 @@ from lowregret.engine.kernels.rewards import reward
 from lowregret.engine.kernels.rng import shuffle
 from lowregret.engine.kernels.state import lay_out, rows_of
 from lowregret.errors import InputError
-from lowregret.online import calls, epochs
+from lowregret.online import agent_state, calls
 from lowregret.policies import POLICIES
 
 OURS = [kind(0) if kind is lr.FixedArm else kind() for kind in POLICIES.values()]
@@ -139,7 +139,7 @@ def test_compiled_and_plain_agree_also_with_rewards_pending(policy, data):
 @pytest.mark.parametrize("horizon", [40, None])
 def test_compiled_code_meets_the_types_it_was_compiled_for(monkeypatch, horizon):
     """It does not look at them again, whatever becomes of the agent."""
-    monkeypatch.setattr(epochs, "MIN_FIRST_HORIZON", 25)
+    monkeypatch.setattr(agent_state, "MIN_FIRST_HORIZON", 25)
     plain, fast = (lr.Agent(lr.EUCBV(), ARMS, horizon, 5) for _ in range(2))
     state = fast.compile().transactions.state
     types = [typeof(part) for part in (state.rows, state.models, state.round)]

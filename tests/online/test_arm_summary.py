@@ -33,6 +33,16 @@ def test_the_columns_in_the_users_units():
     assert a["share"] + b["share"] == pytest.approx(1)
 
 
+def test_an_arm_without_rewards_has_no_intervals():
+    agent = lr.Agent("UCB1", ["red", "green", "blue"], control=("blue", 0.1))
+    agent.observe("red", 1)
+    ends = ["low", "high", "to_leader_low", "to_leader_high", "to_control_low", "to_control_high"]
+    red, green, blue = agent.summary().select(ends).iter_rows()
+    assert green == blue == (None,) * 6
+    assert red[0] is not None
+    assert red[2:] == (None,) * 4
+
+
 def test_without_a_range_the_interval_follows_the_variance():
     agent = lr.Agent(lr.ThompsonNormal(), ["a"], reward_range=None)
     agent.tell(agent.ask(), 5)
@@ -58,7 +68,7 @@ def sold(agent, seed=3, turns=600):
 def test_without_a_range_the_lower_end_is_proved_and_the_upper_end_waits_for_enough_rewards():
     agent = sold(lr.Agent("RoundRobin", ["a", "b"], reward_range=None, seed=1))
     with agent.transactions.reading() as state:
-        rewards = [reward for decision, reward in state.days.recent.values() if decision.arm == "a"]
+        rewards = [reward for _, arm, reward in state.by_period.days.recent if arm == "a"]
     assert 0 < len(rewards) < 300  # others are folded into products
     a, b = agent.summary().iter_rows(named=True)
     assert 0.0 < a["low"] < a["mean"] and 0.0 < b["low"] < b["mean"]

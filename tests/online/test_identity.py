@@ -62,7 +62,7 @@ def test_an_id_cannot_be_made_from_another_one():
 
 
 def test_answered_decisions_are_known_by_their_whole_id(tmp_path, monkeypatch):
-    monkeypatch.setattr("lowregret.online.records.MAX_REMEMBERED", 2)
+    monkeypatch.setattr("lowregret.online.agent_state.MAX_REMEMBERED", 2)
     with opened(tmp_path / "agent.db") as agent:
         first, *others = agent.ask(10)
         agent.tell_many((choice, 1) for choice in (first, *others))

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import lowregret as lr
 from lowregret.cli import app
 from lowregret.engine.kernels.periods import EXPOSURE, TOTAL
-from lowregret.online import live_periods, matching, transactions
+from lowregret.online import live_periods, transactions
 from lowregret.online.snapshot import write
 
 ARMS = ["0", "1", "2"]
@@ -154,7 +154,7 @@ def test_what_fails_leaves_no_trace(tmp_path, monkeypatch):
 
 def test_what_a_verdict_compares_does_not_depend_on_when_rewards_are_matched(monkeypatch):
     def written(every, compiled):
-        monkeypatch.setattr(matching, "SETTLE_EVERY", every)
+        monkeypatch.setattr(live_periods, "SETTLE_EVERY", every)
         agent, random = lr.Agent("RoundRobin", ARMS, period=40), Random(5)
         monkeypatch.setattr(agent.transactions.state, "token", "an agent")
         agent = agent.compile() if compiled else agent
@@ -174,7 +174,7 @@ def test_what_a_verdict_compares_does_not_depend_on_when_rewards_are_matched(mon
 
 def remaining(agent):
     with agent.transactions.reading() as state:
-        return state.matching.rewards
+        return state.by_period.matching.rewards
 
 
 def test_arms_that_the_policy_does_not_see_tell_about_their_periods():
@@ -233,7 +233,7 @@ def test_the_verdict_is_not_misled_by_good_days():
 def test_which_agents_with_a_period_have_no_verdict():
     agent = lr.Agent("UCB1", ARMS, period=10, expires_after=5, default_reward=0)
     assert "failures are known later than successes; use matures_after" in agent.verdict().sentence
-    agent = lr.Agent("UCB1", [str(number) for number in range(matching.MAX_MATCHED)], period=10)
+    agent = lr.Agent("UCB1", [str(number) for number in range(live_periods.MAX_MATCHED)], period=10)
     assert agent.verdict().sentence.startswith("not yet: ")
     agent.add_arm("new")
     agent.tell(agent.ask(only=["new"]), 1)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.online import agent_state, calls, earlier_rewards, records, transactions
+from lowregret.online import agent_state, calls, daily_rewards, earlier_rewards, transactions
 from lowregret.online.stores.in_memory import MemoryStore
 from lowregret.service.shadow import shadow_report
 
@@ -52,7 +52,7 @@ def test_it_counts_as_a_decision_and_its_reward_do(policy, window):
 
 
 def test_a_request_makes_it_idempotent(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "MAX_REMEMBERED", 1)
+    monkeypatch.setattr(agent_state, "MAX_REMEMBERED", 1)
     with lr.open_agent(tmp_path / "a.db", lr.UCB1(), ARMS) as agent:
         for name in "abc":
             assert agent.observe("red", 1, request=name) is True
@@ -118,7 +118,7 @@ def test_an_interrupted_preview_leaves_the_agent_as_it_was():
     before, expected = agent.to_json(), agent.preview()
     for after in range(0, 400, 23):
         with pytest.raises(KeyboardInterrupt):
-            interrupted(agent.preview, after, transactions, calls, agent_state, records)
+            interrupted(agent.preview, after, transactions, calls, agent_state, daily_rewards)
         assert agent.to_json() == before
     assert agent.preview() == expected
 

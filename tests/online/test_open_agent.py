@@ -1,6 +1,7 @@
 """An agent is opened as it was made, or refused in one sentence; no other file is touched."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -79,6 +80,20 @@ def test_a_file_that_was_replaced_under_a_process_is_named(tmp_path):
         other.ask()
         with pytest.raises(lr.StoreError, match="has lost events that this process has seen: open the agent"):
             agent.ask()
+
+
+def test_a_replaced_file_is_noticed_where_no_decision_collides(tmp_path):
+    """In the older copy another process has reported another reward at the place of the lost one."""
+    store, copy = tmp_path / "agent.db", tmp_path / "copy.db"
+    with opened(store) as agent, opened(store) as other:
+        first, second, third = agent.ask(3)
+        with closing(sqlite3.connect(store)) as link, closing(sqlite3.connect(copy)) as saved:
+            link.backup(saved)
+            agent.tell(first, 1)
+            saved.backup(link)
+        other.tell(second, 0)
+        with pytest.raises(lr.StoreError, match="has lost events that this process has seen: open the agent"):
+            agent.tell(third, 0)
 
 
 INCONSISTENT = "is inconsistent: it is damaged, or a newer"

@@ -34,8 +34,7 @@ def played(agent, now, factors, visitors=150, seed=1):
 
 def by_day(agent):
     """Return the rewards of an agent by day and arm."""
-    state = agent.transactions.state
-    return state.days.with_recent(state.settings).by_day
+    return agent.transactions.state.by_period.settle().by_day
 
 
 def test_the_note_says_what_to_do():

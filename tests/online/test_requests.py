@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.online import calls, records
+from lowregret.online import agent_state, calls
 from lowregret.online.decisions import Request
 from lowregret.service.group_commit import GroupCommit
 
@@ -66,7 +66,7 @@ def test_what_names_no_decision_or_several_is_refused(agent):
 
 
 def test_the_store_remembers_what_memory_has_forgotten(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "MAX_REMEMBERED", 2)
+    monkeypatch.setattr(agent_state, "MAX_REMEMBERED", 2)
     with lr.open_agent(tmp_path / "a.db", lr.UCB1(), ARMS) as agent:
         for visit in range(5):
             agent.ask(request=str(visit))

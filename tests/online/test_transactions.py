@@ -12,14 +12,14 @@ from agent_workers import check_replay, contents, interrupted
 
 import lowregret as lr
 from lowregret.online import agent_state as states
-from lowregret.online import calls, records, transactions
+from lowregret.online import calls, daily_rewards, transactions
 from lowregret.online.agent_state import AgentState
 from lowregret.online.stores import in_memory as memory
 from lowregret.online.stores import sql, sqlite
 
 ARMS = ["red", "green", "blue"]
 PLACES = ["agent.db", None]
-MODULES = transactions, calls, states, records, memory, sql, sqlite
+MODULES = transactions, calls, states, daily_rewards, memory, sql, sqlite
 
 
 def opened(folder, name):
@@ -146,7 +146,7 @@ def test_an_interrupt_while_an_agent_catches_up(tmp_path, monkeypatch):
         other.tell(other.ask(), 1)
         with suppress(KeyboardInterrupt):
             interrupted(
-                one.to_json if moment % 40 else one.ask, moment, transactions, states, records, sqlite
+                one.to_json if moment % 40 else one.ask, moment, transactions, states, daily_rewards, sqlite
             )
         one.tell_many((choice, 1) for choice in one.pending)  # which ends a session that was left open
         check_replay(one)
@@ -156,12 +156,12 @@ def test_an_interrupt_while_an_agent_catches_up(tmp_path, monkeypatch):
 
 def test_an_agent_in_memory_does_not_grow(monkeypatch):
     """Once it remembers as many answers and requests as it may."""
-    monkeypatch.setattr(records, "MAX_REMEMBERED", 100)
-    monkeypatch.setattr(records, "SETTLE_EVERY", 100)
+    monkeypatch.setattr(states, "MAX_REMEMBERED", 100)
+    monkeypatch.setattr(daily_rewards, "SETTLE_EVERY", 64)  # as many as there are keys at a time
     agent, sizes = lr.Agent(lr.UCB1(), ARMS, seed=3), []
     tracemalloc.start()
     for part in range(4):
-        for step in range(300):
+        for step in range(320):
             agent.tell(agent.ask(request=f"visit {part} {step}"), 0.5)
         gc.collect()
         ours = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, "*/lowregret/*")])

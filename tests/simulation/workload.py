@@ -196,8 +196,6 @@ class Simulation:
     def check(self, error, worker, operation):
         """Reject an error of the store that nothing explains, or that gives wrong advice."""
         text, lost = str(error), "lost rows" in str(error) or "lost events" in str(error)
-        # A process that has seen events which the standby lacks may also find that later ones do not fit.
-        lost = lost or (self.failed_over and "is inconsistent" in text)
         if lost:
             worker.process.agent = None  # to be opened again
         explained = (

@@ -24,13 +24,10 @@ from lowregret.online import (
     agent_state,
     calls,
     clock_readings,
-    epochs,
     open_agent,
-    records,
     transactions,
     windows,
 )
-from lowregret.online.decisions import Event
 from lowregret.online.stores import LostError, sql, sqlite
 from lowregret.online.stores.connection_pool import register_user, unregister_user
 from lowregret.online.stores.sqlite import SQLiteStore
@@ -60,8 +57,8 @@ CONSTANTS = {
     "MAX_ARM_UPDATES": (transactions, [5, 30, 5_000]),
     "MAX_GROUP_EVENTS": (transactions, [4, 500]),
     "MAX_ENDED": (windows, [1, 3, 5_000]),
-    "MAX_REMEMBERED": (records, [8, 1_000]),
-    "MIN_FIRST_HORIZON": (epochs, [8, 1_000]),
+    "MAX_REMEMBERED": (agent_state, [8, 1_000]),
+    "MIN_FIRST_HORIZON": (agent_state, [8, 1_000]),
 }
 """Limits of the package, and values in histories: small, so that short ones meet them, or their own."""
 
@@ -366,14 +363,11 @@ def installed(world, constants):
 
 
 class SimulatedStore(SQLiteStore):
-    """The store of one process; at each of its calls workers may change and faults strike.
-
-    Like PostgreSQL it notices that the log was set back by a failover.
-    """
+    """The store of one process; at each of its calls workers may change and faults strike."""
 
     def __init__(self, world, process, path=None):
         self.world, self.process, self.life, self.era = world, process, process.life, world.era
-        self.staged, self.inside, self.torn, self.seen = [], False, None, None
+        self.staged, self.inside, self.torn = [], False, None
         super().__init__(path or world.path)
 
     def point(self, label):
@@ -453,9 +447,6 @@ class SimulatedStore(SQLiteStore):
                 self.world.commits.append(commit)
             raise KilledError
         self.world.commits.append(commit)
-        events = [event for step, what in self.staged if step == "append" for event in what]
-        if events:
-            self.seen = self._last + len(events), events[-1]
         return result
 
     def cut_power(self, log=None):
@@ -479,15 +470,6 @@ class SimulatedStore(SQLiteStore):
         if self.world.current is not None:
             self.world.current.caught_up = True
         return super().events(after, limit)
-
-    def _check_last(self, after, rows, events):
-        """Reject a log in which the last event that this process knows was replaced."""
-        if self.seen and self.seen[0] == after and rows and rows[0][sql.POSITION] == after:
-            event = Event(*rows[0][: sql.POSITION])
-            if event._replace(request=None) != self.seen[1]._replace(request=None):
-                raise StoreError(f"{self.title} has lost events: open the agent again")
-        if events:
-            self.seen = after + len(events), events[-1]
 
     def _follow(self):
         """Connect to the store that has taken over."""

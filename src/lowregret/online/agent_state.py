@@ -1,21 +1,25 @@
 """The state of an agent, which is determined by its events.
 
 A transaction first changes the model: the statistics, the round, the arms and the counters, which ``save``
-copies and ``restore`` sets back. ``commit`` then updates the records of pending decisions, answers and
-requests. It is idempotent, so an interrupted commit is simply repeated.
+copies and ``restore`` sets back. When its events are stored, ``commit`` updates the records of single
+decisions: those that are pending, and the latest answers and requests. It is idempotent, so an interrupted
+commit is simply repeated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from datetime import timedelta
-from math import inf
-from typing import Any
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from itertools import takewhile
+from math import ceil, inf
+from operator import attrgetter
+from typing import Any, Self
 
 import numpy as np
 
 from lowregret._common.validation import short_repr
-from lowregret.analysis.matched_rewards import FIRST_REWARDS
 from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.periods import Periods
@@ -23,42 +27,34 @@ from lowregret.engine.kernels.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.kernels.state import CLOSED, ArmTable, Rows, initialise_memory, new_rows
 from lowregret.engine.kernels.statistics import observe
 from lowregret.engine.prior import allocate_rewards, apply_prior
-from lowregret.engine.start import first_round
+from lowregret.engine.start import activate, first_round
 from lowregret.engine.status import NOT_A_NUMBER
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Settings, require_shares, valid_arm
 from lowregret.online.assignment import CONTROL, Assignment
-from lowregret.online.decisions import (
-    Decision,
-    Event,
-    Status,
-    decision_number,
-    new_key,
-    new_tuple,
-)
-from lowregret.online.epochs import first_horizon, start_epoch
-from lowregret.online.live_periods import copy_estimates, date_of, empty_periods, grow_periods
-from lowregret.online.matching import (
-    begin_period,
-    compile_matching,
-    empty_matching,
-    fit_matching,
-    is_full,
-    settle_matching,
-)
+from lowregret.online.daily_rewards import DailyRewards
+from lowregret.online.decisions import ANSWERS, Decision, Event, Status, decision_of, new_key, new_tuple
+from lowregret.online.live_periods import LivePeriods, compile_matching
 from lowregret.online.model import MODEL, LiveRng, apply_step, choose_step, live_clock
-from lowregret.online.records import Records
+from lowregret.policies import NEVER, Policy
 
 INITIAL_CAPACITY = 64
 """How many rewards of an arm a new agent can hold; it doubles when there are more."""
+MIN_FIRST_HORIZON = 1_000
+"""The least end of the first epoch."""
+MAX_REMEMBERED = 1_000
+"""How many of the latest answers and requests are held in memory; a store on disk holds them all."""
+MAX_REMEMBERED_DECISIONS = 10 * MAX_REMEMBERED
+"""How many decisions these requests have together, unless the latest one alone has more."""
 SAVED_FIELDS = (
     "round", "epoch", "hidden", "names", "places", "asked", "conflicts", "matured", "status", "fallback",
-    "periods", "matching", "dates", "undo",
+    "by_period",
 )  # fmt: skip
 """What ``save`` returns after two arrays. The agent replaces its lists and dictionaries."""
+_saved_fields = attrgetter(*SAVED_FIELDS)
 
 
-class AgentState(Records):
+class AgentState:
     """The model and the records of an agent; ``token`` identifies the agent among all agents.
 
     Attributes
@@ -70,10 +66,8 @@ class AgentState(Records):
         that a transaction that fails leaves behind nothing that counts.
     names : list of str
         The names of the arms that are not retired, in the order of the rows.
-    periods : Periods or None
-        The rewards by period, where means are adjusted. ``dates`` has the place of each period of a time, and
-        ``undo`` what rewards since ``save`` have changed, None if nobody will restore it. ``matching`` has
-        the rewards that a verdict compares.
+    by_period : LivePeriods or DailyRewards
+        The rewards by period, where means are adjusted, else by day.
     hidden : dict of str to array
         The rows of the arms that the policy does not see: those that are retired, and the control arm.
     control : str or None
@@ -86,30 +80,39 @@ class AgentState(Records):
         Whether decisions are made: "active", "paused" or "retired"; ``fallback`` is shown meanwhile.
     windows_end : float
         The time by which windows may end in the present call; see ``clock_readings``.
+    values : dict of str to object
+        The values, as flags, of arms that were added.
+    pending : dict of int to Decision
+        The decisions whose pulls the model counts as pending, by their numbers in increasing order.
+    early : dict of int to float
+        The rewards of those among them that were reported before their window has ended.
+    answers : dict of str to float or None
+        The latest rewards by id of the decision, None for a decision that was discarded.
+    requests : dict of str to dict of int to Decision
+        The decisions of the latest requests by their numbers, if ``remembers_requests``. Where a store has a
+        log, it alone knows the requests, because other processes may erase one, or compact the log.
     """
 
     __slots__ = (
-        *SAVED_FIELDS, "assignment", "control", "control_allowed", "models", "rewards", "rows", "scores",
-        "steps", "token", "windows_end",
+        *SAVED_FIELDS, "answers", "assignment", "control", "control_allowed", "early", "models", "pending",
+        "remembers_requests", "requested", "requests", "rewards", "rows", "scores", "settings", "steps",
+        "token", "values", "windows_end",
     )  # fmt: skip
 
     def __init__(self, settings: Settings, token: str) -> None:
-        super().__init__(settings)
-        self.token = token
+        self.settings, self.token = settings, token
         self.assignment, self.control_allowed = Assignment(settings), True
         self.control = self.assignment.control
         played = [arm for arm in settings.arms if arm != self.control]
         policy, size = settings.policy, len(played)
+        self.steps: tuple[Any, Any, Any] = (choose_step, apply_step, policy)
         self.rows = new_rows(size, policy)
         shuffle(settings.seed, 0, self.rows["number"])
         initialise_memory(policy, self.rows)
         self.scores = new_scores(policy, size)
         priors = {played.index(arm): prior for arm, prior in settings.priors().items()}
         self.rewards = allocate_rewards(policy, size, INITIAL_CAPACITY, priors)
-        self.periods = empty_periods(settings, len(settings.arms))
-        self.matching = empty_matching(self.periods)
-        self.dates: dict[int, int] = {}
-        self.undo: list[tuple[Any, ...]] | None = None
+        self.by_period = DailyRewards(settings) if settings.period is None else LivePeriods(settings)
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
         model["key"] = stream(settings.seed, 0, POLICY_STREAM)
@@ -126,12 +129,23 @@ class AgentState(Records):
         self.status: Status = "active"
         self.fallback: str | None = None
         self.windows_end = inf
-        self.steps: tuple[Any, Any, Any] = (choose_step, apply_step, policy)
+        self.values: dict[str, Any] = {}
+        self.pending: dict[int, Decision] = {}
+        self.early: dict[int, float] = {}
+        self.answers: OrderedDict[str, float | None] = OrderedDict()
+        self.requests: OrderedDict[str, dict[int, Decision]] = OrderedDict()
+        self.requested = 0  # decisions of these requests
+        self.remembers_requests = False
 
     @property
     def time(self) -> int:
         """The number of pulls, including those whose reward is pending."""
         return int(self.models[0]["told"]) + int(self.models[0]["waiting"])
+
+    @property
+    def periods(self) -> Periods | None:
+        """By what means are adjusted, None if by nothing."""
+        return self.by_period.periods
 
     @property
     def table(self) -> ArmTable:
@@ -156,7 +170,7 @@ class AgentState(Records):
         policy = self.settings.policy
         choose, learn = (entry(function, policy, *arguments) for function, arguments in self._entries())
         self.steps = choose, learn, policy
-        if self.matching is not None:
+        if self.periods is not None:
             compile_matching()
 
     def has_code(self) -> bool:
@@ -178,24 +192,17 @@ class AgentState(Records):
 
     def save(self) -> tuple[Any, ...]:
         """Return a copy of the model; arrays are bytes, because NumPy copies structured ones by field."""
-        self.undo = None if self.periods is None else []
-        return (
-            self.rows.tobytes(), self.models.tobytes(), self.round, self.epoch, self.hidden, self.names,
-            self.places, self.asked, self.conflicts, self.matured, self.status, self.fallback, self.periods,
-            self.matching, self.dates, self.undo, 0 if self.matching is None else len(self.matching.rewards),
-        )  # fmt: skip
+        rows, models = self.rows.tobytes(), self.models.tobytes()
+        return rows, models, _saved_fields(self), self.by_period.save()
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Set the model back to a copy."""
-        rows, models, *values, matched = saved
+        rows, models, values, by_period = saved
         self.rows = np.frombuffer(rows, self.rows.dtype).copy()
         self.models = np.frombuffer(models, MODEL).copy()
         for name, value in zip(SAVED_FIELDS, values, strict=True):
             setattr(self, name, value)
-        for array, cell, before in reversed(self.undo or ()):
-            array[cell] = before
-        if self.matching is not None:
-            del self.matching.rewards[matched:]
+        self.by_period.restore(by_period)
         self.scores = new_scores(self.settings.policy, len(self.rows))
         self.control_allowed = True
 
@@ -252,32 +259,28 @@ class AgentState(Records):
         self.models[0]["waiting"] += 1
 
     def apply_reward(self, decision: Decision, reward: float) -> None:
-        """Update the model with the reward of a pending pull."""
-        arm = decision.arm
+        """Update the model with the reward of a pending pull, in the user's units."""
+        arm, scaled, number = decision.arm, self.settings.scaled(reward), -1
         place = self.places.get(arm)
         if self.rewards is not None or self.periods is not None:
             row = self.hidden[arm][0] if place is None else self.rows[place]
-            self.reserve(int(row["number"]), int(row["pulls"]) + int(row["prior"]) + 1)
-            if self.periods is not None:
-                self._enter_period(self.periods, decision, int(row["number"]), reward)
+            number = int(row["number"])
+            self.reserve(number, int(row["pulls"]) + int(row["prior"]) + 1)
+        self.by_period.add(decision, number, reward, scaled)
         if place is not None:
             _, learn, policy = self.steps
             status, self.round = learn(
-                policy, self.rows, self.models, self.round, place, reward, self.rewards, self.periods
+                policy, self.rows, self.models, self.round, place, scaled, self.rewards, self.periods
             )
             if status < 0:
                 raise_for(policy, status)
         else:
-            self._apply_reward_of_hidden_arm(arm, reward)
+            self._apply_reward_of_hidden_arm(arm, scaled)
         if self.settings.horizon is None and self.models[0]["told"] >= self.models[0]["horizon"]:
             self._open_epoch()
 
     def reserve(self, number: int, pulls: int) -> None:
         """Grow ``rewards``, if the policy uses them, to hold ``pulls`` rewards of arm ``number``."""
-        if self.periods is not None and number >= len(self.periods.counts):
-            self.periods = grow_periods(self.periods, number + 1, 0)
-            # Rewards from before an arm was added are not compared with its own.
-            self.matching = fit_matching(settle_matching(self.matching, self.is_compiled), self.periods)
         if self.rewards is None:
             return
         arms, capacity, *columns = self.rewards.shape
@@ -286,30 +289,6 @@ class AgentState(Records):
             rewards = np.empty((max(arms, number + 1), size, *columns))
             rewards[:arms, :capacity] = self.rewards
             self.rewards = rewards
-
-    def _enter_period(self, periods: Periods, decision: Decision, number: int, reward: float) -> None:
-        """Let the next reward be one of this decision, of arm ``number``; ``restore`` can undo it."""
-        t, length = decision_number(decision.id), self.settings.period
-        if isinstance(length, timedelta):
-            date = date_of(decision.timestamp, length)
-            if date not in self.dates:
-                self.dates = {**self.dates, date: len(self.dates) + 1}
-            t = self.dates[date]
-        cell = number, (t - 1) // periods.length
-        if cell[1] >= periods.counts.shape[1]:
-            periods = self.periods = grow_periods(periods, 0, cell[1] + 1)
-        elif self.undo == []:
-            periods = self.periods = copy_estimates(periods)
-        if self.undo is not None:
-            self.undo += [(array, cell, array[cell]) for array in (periods.counts, periods.totals)]
-        matching = self.matching
-        if matching is not None:
-            if not matching.rewards or matching.rewards[-1][1] != cell[1]:
-                rewards_so_far = int(self.models[0]["told"])
-                matching = self.matching = begin_period(matching, periods, rewards_so_far, cell[1], self.undo)
-            if matching is not None and (matching.rewards or self.models[0]["told"] >= FIRST_REWARDS):
-                matching.rewards.append((*cell, reward))
-        periods.enter(t)
 
     def _apply_reward_of_hidden_arm(self, arm: str, reward: float) -> None:
         """Update the statistics of an arm that the policy does not see."""
@@ -373,6 +352,7 @@ class AgentState(Records):
     def _new_row(self, number: int) -> Rows:
         """Return the row of an arm that was not pulled."""
         self.reserve(number, 0)
+        self.by_period.add_arm(number, self.is_compiled)
         row = new_rows(1, self.settings.policy)
         initialise_memory(self.settings.policy, row)
         row["number"] = number
@@ -390,7 +370,83 @@ class AgentState(Records):
             self.rows["active"] = True
             self.rows["eliminated"] = 0
 
-    def _commit_periods(self) -> None:
-        self.undo = None
-        if self.matching is not None and is_full(self.matching):
-            self.matching = settle_matching(self.matching, self.is_compiled)
+    # The records of single decisions.
+
+    def commit(self, events: Sequence[Event]) -> list[Decision]:
+        """Enter events that are stored; return the decisions among them. To repeat it changes nothing."""
+        self.by_period.commit(self.is_compiled)
+        decisions = []
+        for event in events:
+            kind, number = event[0], event[1] or 0
+            if kind == "asked":
+                decision = decision_of(event)
+                self.pending[number] = decision
+                if self.remembers_requests and event.request is not None:
+                    self._record_request(event.request, number, decision)
+                decisions.append(decision)
+            elif kind in ANSWERS:
+                self._record_answer(number, event.reward)
+            elif kind == "matured":
+                self._record_ended_windows(number, event.reward)
+            elif kind == "added" and event.key is not None:
+                self.values = {**self.values, str(event.arm): json.loads(event.key)}
+        while len(self.answers) > MAX_REMEMBERED:
+            self.answers.popitem(last=False)
+        return decisions
+
+    def after(self, events: Sequence[Event]) -> Self:
+        """Return a view of the state whose records include events that are not stored yet."""
+        view = copy(self)
+        view.by_period, view.pending, view.early = copy(self.by_period), {**self.pending}, {**self.early}
+        view.answers = OrderedDict()
+        view.commit(events)
+        return view
+
+    def _record_request(self, request: str, number: int, decision: Decision) -> None:
+        decisions = self.requests.setdefault(request, {})
+        self.requested += number not in decisions
+        decisions[number] = decision
+        while len(self.requests) > MAX_REMEMBERED or (
+            self.requested > MAX_REMEMBERED_DECISIONS and len(self.requests) > 1
+        ):
+            self.requested -= len(self.requests.popitem(last=False)[1])
+
+    def _record_answer(self, number: int, reward: float | None) -> None:
+        decision = self.pending.get(number)
+        if decision is None:  # recorded before
+            return
+        self.answers[decision.id] = reward
+        if reward is not None and self.settings.matures_after is not None:
+            self.early[number] = reward
+        else:
+            del self.pending[number]
+
+    def _record_ended_windows(self, last: int, default: float | None) -> None:
+        for number in list(takewhile(last.__ge__, self.pending)):
+            if number not in self.early:
+                self.answers[self.pending[number].id] = default
+            del self.pending[number]  # first: an early reward without its decision means nothing
+            self.early.pop(number, None)
+
+    def unreported(self) -> Iterator[Decision]:
+        """Yield the decisions whose rewards have not been reported, oldest first."""
+        return (decision for number, decision in self.pending.items() if number not in self.early)
+
+
+def first_horizon(arms: int) -> int:
+    """Return the end of the first epoch: 1,000, or K^2.4 if larger, from where EUCBV's guarantee holds."""
+    horizon: int = ceil(arms**2.4)
+    return max(MIN_FIRST_HORIZON, horizon)
+
+
+def start_epoch(policy: Policy, rows: Rows, horizon: int, now: int = 0) -> Any:
+    """Start an epoch at time ``now``: activate the arms, return the first round, its end counted from now.
+
+    Epochs of doubling length are for a policy that needs the horizon when it is unknown; its horizon is then
+    the end of the epoch. This is our extension: the paper of EUCBV leaves an anytime version open. Statistics
+    are kept. Eliminated arms come back, since an elimination is valid only for the horizon it was made for.
+    """
+    round = first_round(policy, len(rows), horizon)
+    activate(policy, rows)
+    rows["listed"] = False
+    return round._replace(until=round.until + now) if now and round.until < NEVER else round

@@ -41,6 +41,7 @@ def summary_table(state: AgentState) -> pl.DataFrame:
     scale = settings.unscaled(1.0) - settings.unscaled(0.0)
     start, pulls = settings.unscaled(arms.offset), arms.totals.pulls
     few = arms.effective < MIN_EFFECTIVE
+    incomparable = few | (pulls == 0)
     lows, highs = single_intervals(arms.low, arms.high, arms.bounded, ERROR_RATE)
     if arms.products is not None:
         began = arms.rows["forgotten"] <= arms.rows["prior"]  # products begin with the first reward
@@ -49,7 +50,7 @@ def summary_table(state: AgentState) -> pl.DataFrame:
     # Means that change have no interval; nor have rewards of which an unknown number may be of any size.
     none = state.periods is not None or (settings.knows_successes_first and not arms.bounded)
     differences = [
-        _unless(np.isinf(end) | few | (place is not None and few[place]), scale * end)
+        _unless(np.isinf(end) | incomparable | (place is not None and incomparable[place]), scale * end)
         for place in (arms.leader, arms.control)
         for end in difference_intervals(
             arms.low, arms.high, None if none else place, arms.bounded, ERROR_RATE

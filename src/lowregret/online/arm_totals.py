@@ -12,6 +12,7 @@ from lowregret.engine.kernels.state import Rows
 from lowregret.engine.kernels.statistics import Sums
 from lowregret.engine.prior import sums_of_pulls
 from lowregret.online.agent_state import AgentState
+from lowregret.online.daily_rewards import DailyRewards
 from lowregret.policies.views import mean_of
 
 
@@ -96,7 +97,7 @@ def arm_totals(state: AgentState) -> ArmTotals:
     if state.periods is not None:
         sums = state.periods.arms[rows["number"]]
         adjusted = sums[:, TOTAL] / np.where(pulls == 0, 1.0, sums[:, EXPOSURE])
-    own = None if bounded else state.days.with_recent(settings).products
+    own = state.by_period.settle().products if isinstance(state.by_period, DailyRewards) else None
     products = None if own is None else [own.get(arm, Products()) for arm in names]
     return ArmTotals(
         names, rows, totals, low, high, offset, bounded, retired, control, means, adjusted, products

@@ -149,13 +149,12 @@ def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[R
 
     A conflict is recorded. Invalid input is an error of the whole call.
     """
-    early, scaled_of = state.early, state.settings.scaled
+    early = state.early
     if len(rewards) == 1 and not isinstance(rewards[0][0], Request):  # as most often: nothing to collect
         number = _number(state, rewards[0][0])
         if number and number not in early:
-            value = valid_reward(rewards[0][1])
-            return 1, [_reward_event(state, now, number, value, scaled_of(value))]
-    new: dict[int, tuple[float, float]] = {}  # as reported and as scaled, by number of the decision
+            return 1, [_reward_event(state, now, number, state.pending[number], valid_reward(rewards[0][1]))]
+    new: dict[int, float] = {}  # by number of the decision
     rejected: dict[int, LowRegretError] = {}  # by place in the call
     conflicts: list[Event] = []
     for place, (reference, reward) in enumerate(rewards):
@@ -166,10 +165,10 @@ def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[R
                 continue
             value = valid_reward(reward)
             if number and number not in new and number not in early:
-                new[number] = value, scaled_of(value)
+                new[number] = value
                 continue
             if number in new:
-                recorded: float | None = new[number][0]
+                recorded: float | None = new[number]
             else:
                 recorded = early[number] if number else _answer(state, store, decision)
         except UnknownDecisionError as error:
@@ -180,7 +179,7 @@ def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[R
             earlier = "was discarded" if recorded is None else f"has the reward {recorded!r}"
             rejected[place] = ConflictError(f"decision {key!r} {earlier}: the reward {value!r} is rejected")
             conflicts.append(Event("conflict", decision_number(key), None, value, timestamp=now))
-    events = [_reward_event(state, now, number, value, scaled) for number, (value, scaled) in new.items()]
+    events = [_reward_event(state, now, number, state.pending[number], new[number]) for number in new]
     if not rejected:
         return len(events), events
     problem = rejection(rejected, len(rewards))
@@ -190,10 +189,12 @@ def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[R
     return problem, events + conflicts
 
 
-def _reward_event(state: AgentState, now: float, number: int, value: float, scaled: float) -> Event:
+def _reward_event(state: AgentState, now: float, number: int, decision: Decision, value: float) -> Event:
     """Apply the reward of a pending decision, unless it counts later; return the event."""
     if state.settings.matures_after is None:
-        state.apply_reward(state.pending[number], scaled)
+        state.apply_reward(decision, value)
+    else:
+        state.settings.scaled(value)  # rejects one outside the range
     event: Event = new_tuple(Event, ("told", number, None, value, None, None, None, None, None, now))
     return event
 
@@ -217,16 +218,14 @@ def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observa
             if earlier and not _is_of_visitor(earlier[0]):
                 _check_repeated(row, earlier[0].arm, _known_reward(state, store, earlier))
                 continue
-        scaled = state.settings.scaled(value)
         if arm is None or arm != state.control:
             state.place(arm)
         state.asked = number = state.asked + 1
         key, drawn = OBSERVED + new_key()[len(OBSERVED) :], int(state.models[0]["drawn"])
         fields = "asked", number, arm, None, state.time + 1, propensity, drawn, request, key, now
-        events += [new_tuple(Event, fields), Event("told", number, reward=value, timestamp=now)]
+        event = new_tuple(Event, fields)
         state.count_pending(arm)
-        if state.settings.matures_after is None:
-            state.apply_reward(decision_of(events[-2]), scaled)
+        events += [event, _reward_event(state, now, number, decision_of(event), value)]
     return [], events
 
 

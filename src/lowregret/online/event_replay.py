@@ -5,9 +5,8 @@ from typing import get_args
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import StoreError
-from lowregret.online.agent_state import AgentState
+from lowregret.online.agent_state import MAX_REMEMBERED, MAX_REMEMBERED_DECISIONS, AgentState
 from lowregret.online.decisions import ANSWERS, STATUS_EVENTS, Decision, Event, Kind, decision_of
-from lowregret.online.records import MAX_REMEMBERED, MAX_REMEMBERED_DECISIONS
 from lowregret.online.stores import ChangedError, NewerError, Store, all_events
 from lowregret.online.windows import end_windows
 
@@ -71,7 +70,7 @@ def reapply(state: AgentState, event: Event) -> None:
     elif event.reward is None:
         state.discard(state.pending[event.decision or 0].arm)
     elif state.settings.matures_after is None:
-        state.apply_reward(state.pending[event.decision or 0], state.settings.scaled(event.reward))
+        state.apply_reward(state.pending[event.decision or 0], event.reward)
 
 
 def _can_follow(state: AgentState, event: Event) -> bool:

@@ -6,18 +6,16 @@ Periods are those of the agent, or days of UTC if it has none. A reward counts i
 from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
 from math import log
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from lowregret._common.arrays import Floats
 from lowregret.analysis.period_variation import log_evidence
 from lowregret.errors import InputError
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_summary import ERROR_RATE
-from lowregret.online.daily_rewards import DAY
 from lowregret.online.decisions import decision_number
-from lowregret.online.live_periods import MONDAY, date_of
+from lowregret.online.live_periods import MONDAY, PeriodRewards, date_of
 from lowregret.policies.inputs import validate_period
 
 MAX_TESTED_ARMS = 100
@@ -26,35 +24,16 @@ MAX_LISTED_PERIODS = 200
 """How many periods are shown, the latest ones."""
 
 
-class PeriodRewards(NamedTuple):
-    """The number of rewards and their sums, a row for each arm in the order of addition, a column a period.
-
-    ``starts`` are times in seconds, or the first decisions of periods of a number of decisions.
-    """
-
-    starts: list[float]
-    counts: Floats
-    totals: Floats
-
-
 def period_rewards(state: AgentState) -> PeriodRewards:
     """Return the rewards of an agent by period.
 
     Where rewards count at once and a decision without one counts as ``default_reward`` later, successes are
     known before failures: periods in which a decision is pending, and later ones, are then left out.
     """
-    settings, periods = state.settings, state.periods
-    if periods is None:
-        starts, counts, totals = _of_days(state)
-    elif isinstance(settings.period, timedelta):
-        dates = sorted(state.dates)
-        places = [state.dates[date] - 1 for date in dates]
-        starts = [MONDAY + date * settings.period.total_seconds() for date in dates]
-        counts, totals = periods.counts[:, places], periods.totals[:, places]
-    else:
-        used = periods.counts.any(axis=0)
-        starts = (np.flatnonzero(used) * periods.length + 1.0).tolist()
-        counts, totals = periods.counts[:, used], periods.totals[:, used]
+    settings = state.settings
+    numbers = dict(zip(state.names, state.rows["number"].tolist(), strict=True))
+    numbers |= {arm: int(rows["number"][0]) for arm, rows in state.hidden.items()}
+    starts, counts, totals = state.by_period.table(numbers)
     complete = len(starts)
     if settings.expires_after is not None and settings.default_reward is not None and state.pending:
         oldest = next(iter(state.pending.values()))
@@ -65,19 +44,6 @@ def period_rewards(state: AgentState) -> PeriodRewards:
             first = MONDAY + date_of(oldest.timestamp, length) * length.total_seconds()
         complete = bisect_left(starts, first)
     return PeriodRewards(starts[:complete], counts[:, :complete], totals[:, :complete])
-
-
-def _of_days(state: AgentState) -> PeriodRewards:
-    by_day = state.days.with_recent(state.settings).by_day
-    days = sorted(by_day)
-    numbers = dict(zip(state.names, state.rows["number"].tolist(), strict=True))
-    numbers |= {arm: int(rows["number"][0]) for arm, rows in state.hidden.items()}
-    counts, totals = np.zeros((2, len(numbers), len(days)))
-    for column, day in enumerate(days):
-        for arm, cell in by_day[day].items():
-            counts[numbers[arm], column], totals[numbers[arm], column] = cell
-    low, high = state.settings.reward_range or (0.0, 1.0)
-    return PeriodRewards([day * DAY for day in days], counts, (totals - low * counts) / (high - low))
 
 
 def variation_notes(state: AgentState, rewards: PeriodRewards | None = None) -> tuple[str, ...]:

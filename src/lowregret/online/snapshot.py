@@ -24,7 +24,7 @@ from lowregret._common.validation import short_repr
 from lowregret.engine.kernels.exceedances import SamplingRound, new_scores
 from lowregret.engine.kernels.state import ROW, Rows, new_rows
 from lowregret.errors import InputError, StoreError
-from lowregret.online import daily_rewards, live_periods, matching
+from lowregret.online import live_periods
 from lowregret.online.agent_settings import Settings, stored_settings
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision, Status, decision_number, decision_of
@@ -59,7 +59,7 @@ SNAPSHOT = {
     **{
         "requests": {str: _DECISIONS},
         "values": {str: object},
-        "periods": {"matched": [[float]], **live_periods.JSON_TYPES},
+        "periods": live_periods.JSON_TYPES,
     },
     **{"days": {str: {str: [float]}}, "products": {str: [float]}, "negative": bool},
 }
@@ -118,21 +118,7 @@ def write(
         data |= {"status": state.status, **({"fallback": state.fallback} if state.fallback else {})}
     if state.values:
         data["values"] = state.values
-    if state.periods is not None:
-        compared = matching.settle_matching(state.matching, state.is_compiled)
-        periods = live_periods.to_json(state.periods, state.dates)
-        if compared is not None:
-            columns = live_periods.used_columns(state.periods)
-            periods = {"matched": matching.matching_to_json(compared, columns), **periods}
-        data["periods"] = periods
-    else:
-        days = state.days.with_recent(state.settings)
-        if days.by_day:
-            data["days"] = {str(int(day)): rewards for day, rewards in days.by_day.items()}
-        if days.products is not None:
-            data["products"] = daily_rewards.products_to_json(days.products)
-        elif state.settings.reward_range is None:
-            data["negative"] = True
+    data |= state.by_period.to_json(state.is_compiled)
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
 
 
@@ -164,21 +150,8 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     state.answers.update(parts["answers"])
     if (settings.period is None) == ("periods" in parts):
         raise damaged("it has periods, and no period in its settings, or the other way round")
-    if settings.period is not None:
-        try:
-            state.periods = live_periods.from_json(
-                settings, parts["periods"], [parts["arms"], parts["retired"]]
-            )
-            state.matching = matching.matching_from_json(parts["periods"], state.periods)
-        except ValueError as error:
-            raise damaged(str(error)) from None
-        state.dates = {int(date): place for place, date in enumerate(parts["periods"]["dates"], 1)}
     try:
-        arms, products = {*state.places, *state.hidden}, state.days.products
-        if products is not None:
-            products = daily_rewards.products_from_json(parts.get("products", {}), arms)
-            products = None if _had_negative(parts) else products
-        state.days = daily_rewards.days_from_json(parts.get("days", {}), arms, products)
+        state.by_period.read_json(parts)
     except ValueError as error:
         raise damaged(str(error)) from None
     for request, decisions in parts["requests"].items():
@@ -192,7 +165,7 @@ def check_playable(state: AgentState) -> None:
     saved = state.save()
     try:
         event = state.choose(state.asked + 1, None, 0.0)
-        state.apply_reward(decision_of(event), 0.5)
+        state.apply_reward(decision_of(event), state.settings.unscaled(0.5))
     except (ValueError, ArithmeticError) as error:
         policy = state.settings.policy  # one that is not ours may divide by 0, as in simulations
         if isinstance(error, ValueError) or type(policy).__module__.startswith("lowregret."):
@@ -287,14 +260,6 @@ def _check(parts: dict[str, Any]) -> None:
     for key in parts["answers"]:
         if not 1 <= decision_number(key) <= parts["asked"]:
             raise damaged(f"an answer belongs to decision {short_repr(key)}, which was never made")
-
-
-def _had_negative(parts: dict[str, Any]) -> bool:
-    """Return whether a reward was negative; of an agent of an older version only the first ones are known."""
-    if "products" in parts:
-        return False
-    origins = parts["arms"]["origin"] + parts["retired"]["origin"]
-    return "negative" in parts or min(origins) < 0.0
 
 
 def _arms(state: AgentState, names: Iterable[str], rows: Rows) -> dict[str, Any]:

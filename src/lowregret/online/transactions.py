@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from weakref import WeakSet
 
 from lowregret.errors import InputError, LowRegretError, StoreError
-from lowregret.online.agent_state import AgentState
+from lowregret.online.agent_state import MAX_REMEMBERED, AgentState
 from lowregret.online.calls import RETRY, Call, Change, GroupLookup, ask
 from lowregret.online.clock_readings import Readings
 from lowregret.online.decisions import Decision, Event
 from lowregret.online.event_replay import reapply, replay, withdrawn_in
-from lowregret.online.records import MAX_REMEMBERED
 from lowregret.online.snapshot import state_at, write_checksummed
 from lowregret.online.stores import TIMEOUT, CompactedError, LostError, NewerError, retry_if_changed
 

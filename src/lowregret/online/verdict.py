@@ -15,7 +15,7 @@ from lowregret.analysis.nonnegative_means import MIN_EFFECTIVE_PAIR, effective_r
 from lowregret.errors import InputError
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import ArmTotals, arm_totals
-from lowregret.online.matching import MAX_MATCHED, settle_matching
+from lowregret.online.live_periods import MAX_MATCHED, LivePeriods
 from lowregret.online.model import live_clock
 from lowregret.policies import Arms
 
@@ -130,8 +130,8 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
     claim: Claim = "none"
     more = None
     if leader is not None and not reason:
-        matching = settle_matching(state.matching, state.is_compiled)
-        matched = None if matching is None else matching.matched
+        by_period = state.by_period
+        matched = by_period.settle(state.is_compiled) if isinstance(by_period, LivePeriods) else None
         claim, more = _claim(totals, leader, error, within / scale, matched)
     arm = None if leader is None else totals.names[leader]
     constant = state.periods is None
@@ -162,7 +162,7 @@ def _recommended(state: AgentState) -> tuple[str | None, bool]:
 
 def _obstacle(arms: ArmTotals, state: AgentState) -> str:
     """Return why there can be no verdict, "" if there can."""
-    if state.periods is not None and state.matching is None:
+    if isinstance(state.by_period, LivePeriods) and state.by_period.matching is None:
         return f"no verdict: an agent with a period compares up to {MAX_MATCHED} arms"
     if state.settings.knows_successes_first and not (arms.bounded and state.periods is None):
         return "no verdict: failures are known later than successes; use matures_after"

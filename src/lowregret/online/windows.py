@@ -41,7 +41,7 @@ def end_windows(state: AgentState, last: int, default: float | None) -> None:
         if reward is None:
             state.discard(decision.arm)
         else:
-            state.apply_reward(decision, state.settings.scaled(reward))
+            state.apply_reward(decision, reward)
             state.models[0]["defaulted"] += number not in state.early
     state.matured = last
 

@@ -12,13 +12,13 @@ import psycopg
 
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
-from lowregret.online.decisions import Event, new_tuple
+from lowregret.online.decisions import Event
 from lowregret.online.stores import TIMEOUT, LostError
 from lowregret.online.stores.event_checksum import OTHER_BITS, checksum_of
 from lowregret.online.stores.postgresql_connection import Connection
 from lowregret.online.stores.postgresql_database import Database
 from lowregret.online.stores.postgresql_format import TYPES
-from lowregret.online.stores.sql import EVENT, POSITION, SQLStore, Statements
+from lowregret.online.stores.sql import EVENT, SQLStore, Statements
 
 MAX_INSERTED_EVENTS = 10_000
 """How many events one statement inserts at most."""
@@ -82,7 +82,6 @@ class PostgreSQLStore(SQLStore):
         super().__init__(self._database.title, name, read_only)
         self.statements = STATEMENTS[self._database.checksums]
         self.notes, self._process = self._database.notes, os.getpid()
-        self._seen: tuple[int, Event] | None = None  # position and event of the last one, without its request
         self.header()
 
     def _begin(self) -> None:
@@ -169,21 +168,6 @@ class PostgreSQLStore(SQLStore):
         query = "INSERT INTO lowregret_agents (name, head) VALUES (%s, %s) RETURNING id"
         self._id = self._rows(query, self.name, header)[0][0]
         self._created = True
-
-    def _check_last(self, after: int, rows: list[tuple[Any, ...]], events: list[Event]) -> None:
-        """Reject a log whose event was replaced, as after a failover."""
-        if self._seen and self._seen[0] == after and rows and rows[0][POSITION] == after:
-            event = new_tuple(Event, rows[0][:POSITION])
-            if event._replace(request=None) != self._seen[1]:
-                self._checked(rows[:1])
-                raise StoreError(
-                    f"{self.title} has lost events that this process has seen: open the agent again"
-                )
-        if events:
-            self._see(after + len(events), events[-1])
-
-    def _see(self, position: int, event: Event) -> None:
-        self._seen = position, event._replace(request=None)  # which may be erased
 
     def events_of_requests(self, requests: Sequence[str]) -> list[Event]:
         return self._checked(self._find(self.statements.requested, list(requests), self._id))

@@ -15,6 +15,7 @@ EVENT = ", ".join(Event._fields)
 """The columns of an event."""
 POSITION, CHECKSUM = len(Event._fields), len(Event._fields) + 1
 """Where rows of the log have what is not of their event."""
+REQUEST = Event._fields.index("request")
 UNLIMITED = 2**62
 """The limit of a query without one."""
 
@@ -72,6 +73,7 @@ class SQLStore(Store):
         self._appended: list[Event] = []
         self._created = False  # the agent, in the present session
         self._last: int | None = None  # the last position of the agent, as far as this session has seen it
+        self._seen: tuple[int, tuple[Any, ...]] | None = None  # position and fields of the last known event
         self._end = 0.0  # of the wait of the present session
         self._waited = TIMEOUT  # seconds
 
@@ -146,8 +148,9 @@ class SQLStore(Store):
     def events(self, after: int, limit: int | None = None) -> list[Event]:
         first = max(after, 1)  # the last known one must still exist
         rows = self._rows(self.statements.events, self._id, first, UNLIMITED if limit is None else limit + 1)
+        if rows:
+            self._check_seen(rows)
         if len(rows) == 1 and rows[0][POSITION] == after:  # nothing is new, as most often
-            self._check_last(after, rows, [])
             self._last = after
             return []
         positions = [row[POSITION] for row in rows]
@@ -158,7 +161,6 @@ class SQLStore(Store):
             if base != after or positions != list(range(after + 1, after + 1 + len(rows))):
                 raise StoreError(f"{self.title} has lost rows of its log: restore it from a copy")
         events = self._checked(rows[positions[:1] == [after] :])
-        self._check_last(after, rows, events)
         if limit is None or len(events) <= limit:
             self._last = after + len(events)
             return events
@@ -178,9 +180,20 @@ class SQLStore(Store):
         remedy = "restore a copy that 'lowregret agent verify' accepts"
         return StoreError(f"event {position} of {self.title} is damaged: {remedy}")
 
-    def _check_last(self, after: int, rows: list[tuple[Any, ...]], events: list[Event]) -> None:
-        """Reject a log in which the last event that this process knows was replaced."""
-        return
+    def _check_seen(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Reject a log in which an event that this process knows was replaced: by a copy, or a failover."""
+        if self._seen is not None:
+            place = self._seen[0] - rows[0][POSITION]
+            if 0 <= place < len(rows) and _without_request(rows[place]) != self._seen[1]:
+                self._checked(rows[place : place + 1])
+                raise self._lost_events()
+        self._see(rows[-1][POSITION], rows[-1])
+
+    def _see(self, position: int, event: tuple[Any, ...]) -> None:
+        self._seen = position, _without_request(event)
+
+    def _lost_events(self) -> StoreError:
+        return StoreError(f"{self.title} has lost events that this process has seen: open the agent again")
 
     def latest_snapshot(self) -> tuple[int, str] | None:
         return self._snapshot(self.statements.latest_snapshot, self._id)
@@ -225,3 +238,8 @@ class SQLStore(Store):
             last = self._rows(self.statements.last_position, self._id)[0][0]
             self._last = self._base() if last is None else int(last)
         return self._last
+
+
+def _without_request(event: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the fields of an event, or of its row, but for the request, which may be erased."""
+    return event[:REQUEST] + event[REQUEST + 1 : POSITION]

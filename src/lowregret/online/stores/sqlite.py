@@ -243,6 +243,8 @@ class SQLiteStore(SQLStore):
             self._retrying(connection.execute, "COMMIT")
         except sqlite3.Error as error:
             raise self._store_error(error) from None
+        if self._appended:
+            self._see(first + len(self._appended) - 1, self._appended[-1])
         self._created = False
         if self._shrinks:
             self._shrink(connection)
@@ -380,9 +382,7 @@ class SQLiteStore(SQLStore):
         if "decode to UTF-8" in str(error):  # with the text, which may be a name
             return self._undecodable()
         if isinstance(error, sqlite3.IntegrityError):  # the log has another decision of this number
-            return StoreError(
-                f"{self.title} has lost events that this process has seen: open the agent again"
-            )
+            return self._lost_events()
         advice = {
             "SQLITE_BUSY": f"another process has held it for {self._waited:.3g} s: try again",
             "SQLITE_FULL": "the disk is full: free some space and try again",
