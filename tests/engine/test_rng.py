@@ -4,11 +4,15 @@ Each p-value below must exceed 1e-4, so a correct sampler fails one such check i
 seeds are fixed, so what passes today passes always.
 """
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numba import njit
 from scipy import stats
 
+import lowregret
 from lowregret.engine.bridge.compile import use_numba
 from lowregret.engine.kernels import rng
 
@@ -138,6 +142,14 @@ def test_no_trials_have_no_successes():
 def test_streams_differ_in_every_part_of_their_name():
     keys = {int(rng.stream(np.uint64(s), r, a)) for s in range(5) for r in range(50) for a in range(-2, 50)}
     assert len(keys) == 5 * 50 * 52
+
+
+def test_no_two_streams_beside_those_of_the_arms_have_one_number():
+    sources = Path(lowregret.__file__).parent.rglob("*.py")
+    lines = [line for source in sources for line in source.read_text().splitlines()]
+    streams = dict(match.groups() for line in lines if (match := re.match(r"(\w+_STREAM) = (-\d+)$", line)))
+    assert len(streams) == 7
+    assert len(set(streams.values())) == len(streams)
 
 
 def test_neighbouring_streams_are_independent():

@@ -15,7 +15,7 @@ from lowregret._common.arrays import Floats
 from lowregret._common.validation import integer, short_repr
 from lowregret._common.validation import number as finite
 from lowregret.engine.kernels.rng import policy_rng
-from lowregret.engine.kernels.state import ArmTable, Rows
+from lowregret.engine.kernels.state import ArmTable, Rows, fill_rewards
 from lowregret.engine.kernels.statistics import Sums, add_reward, memory_after, read_sums, write_sums
 from lowregret.engine.start import new_rewards
 from lowregret.errors import InputError
@@ -109,10 +109,7 @@ def allocate_rewards(policy: Policy, arms: int, pulls: int, priors: Mapping[int,
     rewards = new_rewards(policy, arms, pulls + max((prior.weight for prior in priors.values()), default=0))
     for number, prior in priors.items():
         if rewards is not None:
-            values = prior.rewards()
-            rewards[number, : len(values)] = (
-                np.stack([values, 0.0 * values], 1) if policy.uses_times else values
-            )
+            fill_rewards(policy, rewards, number, prior.rewards(), 0.0)
     return rewards
 
 

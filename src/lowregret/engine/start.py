@@ -74,7 +74,7 @@ def activate(policy: Policy, rows: Rows) -> None:
 
 
 def new_rewards(policy: Policy, arms: int, pulls: int) -> Floats | None:
-    gigabytes = arms * pulls * (16 if policy.uses_times else 8) / 1e9
+    gigabytes = arms * pulls * (16 if policy.uses_times or policy.uses_totals else 8) / 1e9
     with within_memory(
         f"{policy}: the rewards of {arms} arms over {pulls} steps need {gigabytes:.3g} GB of memory: "
         "use a shorter horizon"

@@ -37,7 +37,7 @@ PERIOD = "means adjusted for periods are not supported on a GPU"
 LONG_HORIZON = "the horizon must be below 2^31"
 OWN_SAMPLER = "a sampler of your own runs on the processor alone"
 RANDOM_ARMS = "arms that are drawn anew in each run are not supported on a GPU"
-CHANGING_ARMS = "arms that rot, rise or are replaced are not supported on a GPU"
+CHANGING_ARMS = "means that depend on more than the step are not supported on a GPU"
 """Why a GPU cannot play a problem: see ``kernels.modes``."""
 
 

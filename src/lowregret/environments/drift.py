@@ -93,6 +93,11 @@ class Drift:
         return replace(self, rows=tuple(map(tuple, table.tolist())))
 
     @property
+    def by_step(self) -> bool:
+        """Whether the means depend on the step alone."""
+        return self.kind not in (*BY_PULLS, REPLACED)
+
+    @property
     def rises(self) -> bool:
         """Whether means that change with pulls increase; the others decrease."""
         last = 1 if self.kind == PULL_EXPONENTIAL else -1
@@ -229,7 +234,7 @@ class DriftingBandit(Bandit):
     def largest_gap(self) -> float | None:
         """The largest difference of two means, where averages do not bound the gap of a step."""
         low, high = self.drift.extremes
-        return float(high.max() - low.min()) if self.drift.kind in (*BY_PULLS, REPLACED) else None
+        return None if self.drift.by_step else float(high.max() - low.min())
 
     @cached_property
     def support(self) -> tuple[float, float]:

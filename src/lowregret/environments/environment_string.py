@@ -9,8 +9,9 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lowregret._common.spec_errors import unknown_key
 from lowregret._common.table_files import read_table
@@ -35,26 +36,30 @@ ENVIRONMENT_ADVICE = "use paper-1 to paper-4, a family such as bernoulli:0.1,0.2
 _PAPER = {f"paper-{number}": number for number in (1, 2, 3, 4)}
 _DIGITS = re.compile("[0-9]{1,100}")  # bounded: Python does not read integers of more than 4300 digits
 
+
+class DriftKind(NamedTuple):
+    """A kind of drift: the constructor, whose parameters are its keys, and an example of its string."""
+
+    make: Callable[..., DriftingBandit]
+    example: str
+    of_random: bool = False
+    """Whether the arms have priors, as `random_bandit` reads them."""
+
+    @property
+    def keys(self) -> dict[str, Parameter]:
+        return dict(list(signature(self.make).parameters.items())[1:])  # without the bandit
+
+
 _DRIFTS = {
-    "piecewise": "piecewise: 5001=0.6,0.5; 8001=0.2,0.5",
-    "linear": "linear: means=0.6,0.5; steps=10000",
-    "sinusoidal": "sinusoidal: amplitudes=0.2; period=5000; phases=0,0.5",
-    "table": "table: file=means.csv; every=100",
-    "rhythm": "rhythm: every=1000; weekend=1.3",
-    "rotting": "rotting: means=0.2,0.1; scale=500",
-    "rising": "rising: means=0.8,0.6; scale=500",
-    "replaced": "replaced: rate=0.001",
+    "piecewise": DriftKind(piecewise_drift, "piecewise: 5001=0.6,0.5; 8001=0.2,0.5"),
+    "linear": DriftKind(linear_drift, "linear: means=0.6,0.5; steps=10000"),
+    "sinusoidal": DriftKind(sinusoidal_drift, "sinusoidal: amplitudes=0.2; period=5000; phases=0,0.5"),
+    "table": DriftKind(tabulated_drift, "table: file=means.csv; every=100"),
+    "rhythm": DriftKind(rhythm, "rhythm: every=1000; weekend=1.3"),
+    "rotting": DriftKind(rotting_arms, "rotting: means=0.2,0.1; scale=500"),
+    "rising": DriftKind(rising_arms, "rising: means=0.8,0.6; scale=500"),
+    "replaced": DriftKind(replaced_arms, "replaced: rate=0.001", of_random=True),
 }
-_MAKE_DRIFT: dict[str, tuple[Callable[..., DriftingBandit], tuple[str, ...], tuple[str, ...]]] = {
-    "linear": (linear_drift, ("means", "steps"), ()),
-    "sinusoidal": (sinusoidal_drift, ("amplitudes", "period"), ("phases",)),
-    "table": (tabulated_drift, ("means",), ("every",)),
-    "rhythm": (rhythm, ("every",), ("weekend", "trend", "days", "factors", "periods")),
-    "rotting": (rotting_arms, ("means",), ("scale", "every")),
-    "rising": (rising_arms, ("means",), ("scale", "every")),
-    "replaced": (replaced_arms, ("rate",), ()),
-}
-"""The constructor of a kind, the keys that it needs, and those that it may have."""
 _RHYTHM_KEYS = ("weekend", "trend", "days", "factors", "file", "periods")
 _INTEGER_KEYS = ("steps", "every", "periods")
 
@@ -99,8 +104,8 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
     if isinstance(text, str):
         if "|" in text and not text.endswith(".toml"):
             base, _, drift = text.partition("|")
-            replaced = drift.partition(":")[0].strip() == "replaced"
-            bandit = random_bandit(base) if replaced else environment(base.strip())
+            kind = _DRIFTS.get(drift.partition(":")[0].strip())
+            bandit = random_bandit(base) if kind and kind.of_random else environment(base.strip())
             return replace(_drift_from_line(bandit, drift), name=" ".join(text.split()))
         if text.strip() in _PAPER:
             return paper(_PAPER[text.strip()])
@@ -199,9 +204,9 @@ def _parameters(family: str, pairs: Iterable[tuple[str, Any]]) -> list[Any]:
 
 def _drift_from_line(bandit: Bandit, text: str) -> DriftingBandit:
     kind, _, parameters = (part.strip() for part in text.partition(":"))
-    if kind in _DRIFTS and not parameters:
-        raise InputError(f"{kind}: give its parameters, as in {_DRIFTS[kind]!r}")
-    form = f"as in {_DRIFTS[_drift_kind(kind)]!r}"
+    form = f"as in {_DRIFTS[_drift_kind(kind)].example!r}"
+    if not parameters:
+        raise InputError(f"{kind}: give its parameters, {form}")
     table: dict[str, Any] = _by_name(kind, _assignments(kind, parameters, form), None)
     if kind == "piecewise":
         changes = {_step(kind, key): _numbers(kind, "means", value) for key, value in table.items()}
@@ -262,14 +267,14 @@ def with_drift(bandit: Bandit, table: object, folder: Path) -> DriftingBandit:
         keys = _read_factors(keys, folder)
         if isinstance(keys.get("days"), Mapping):  # whose keys a TOML file has as strings
             keys["days"] = {_step(kind, str(day)): factor for day, factor in keys["days"].items()}
-    if kind in ("table", "rotting", "rising") and "file" in keys:
+    entry = _DRIFTS[kind]
+    if "file" in keys and {"means", "every"} <= entry.keys.keys():
         keys["means"] = _read_means(folder / str(keys.pop("file")))
-    make, needed, optional = _MAKE_DRIFT[kind]
-    keys = _by_name(kind, keys.items(), {key: key for key in (*needed, *optional)})
-    for key in needed:
-        if key not in keys:
-            raise InputError(f"{kind}: {key} is missing, as in {_DRIFTS[kind]!r}")
-    return make(bandit, **keys)
+    keys = _by_name(kind, keys.items(), {key: key for key in entry.keys})
+    for key, parameter in entry.keys.items():
+        if parameter.default is Parameter.empty and key not in keys:
+            raise InputError(f"{kind}: {key} is missing, as in {entry.example!r}")
+    return entry.make(bandit, **keys)
 
 
 def _drift_kind(kind: object) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 from lowregret._common.spec_errors import Key, SpecError, unknown_key
 from lowregret._common.validation import short_repr
 from lowregret.engine.kernels.exceedances import SamplingRound, new_scores
-from lowregret.engine.kernels.state import ROW, Rows, new_rows
+from lowregret.engine.kernels.state import ROW, Rows, fill_rewards, new_rows
 from lowregret.errors import InputError, StoreError
 from lowregret.online import live_periods
 from lowregret.online.agent_settings import Settings, stored_settings
@@ -271,7 +271,7 @@ def _arms(state: AgentState, names: Iterable[str], rows: Rows) -> dict[str, Any]
     if state.rewards is not None:
         histories = [state.rewards[row["number"], : row["prior"] + row["pulls"]] for row in rows]
         table["rewards"] = [
-            (history[:, 0] if policy.uses_times else history).tolist() for history in histories
+            (history[:, 0] if history.ndim == 2 else history).tolist() for history in histories
         ]
         if policy.uses_times:
             table["times"] = [history[:, 1].tolist() for history in histories]
@@ -295,10 +295,8 @@ def _set_rewards(state: AgentState, arms: Any) -> None:
             if len(values) != (pulls if uses[what] else 0):
                 raise damaged(f"arm {name!r} has {len(values)} {what} for {pulls} pulls")
         state.reserve(number, pulls)
-        if state.rewards is not None and policy.uses_times:
-            state.rewards[number, :pulls, 0], state.rewards[number, :pulls, 1] = arm_rewards, arm_times
-        elif state.rewards is not None:
-            state.rewards[number, :pulls] = arm_rewards
+        if state.rewards is not None:
+            fill_rewards(policy, state.rewards, number, arm_rewards, arm_times)
 
 
 def _rows(settings: Settings, arms: Any, pending: Mapping[str, int]) -> Rows:

@@ -149,6 +149,9 @@ class Policy(OptionalMethods, metaclass=PolicyClass):
         simulator then evaluates all arms at every step.
     uses_times : bool
         Whether ``arm.rewards`` has two columns, the reward and the step at which it became known.
+    uses_totals : bool
+        Whether ``arm.rewards`` has two columns, the reward and the sum of the rewards up to it, nan from the
+        first reward that is not an integer. The sum of a block of rewards is then a difference.
     takes_prior : bool
         Whether rewards that no pull earned, those of a prior, may count in the statistics of an arm.
     uses_best : bool
@@ -202,6 +205,7 @@ class Policy(OptionalMethods, metaclass=PolicyClass):
     uses_best: ClassVar[bool] = False
     uses_rewards: ClassVar[bool] = False
     uses_times: ClassVar[bool] = False
+    uses_totals: ClassVar[bool] = False
     takes_prior: ClassVar[bool] = True
     family: ClassVar[str | None] = None
     needs: ClassVar[tuple[Need, ...]] = ()

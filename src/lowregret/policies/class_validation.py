@@ -41,6 +41,11 @@ def validate_class(cls: Any, base: Any) -> None:
             f"index_trend must be one of {trends}, got {cls.index_trend!r}",
         ),
         (cls.uses_rewards or not cls.uses_times, "uses_times needs uses_rewards = True"),
+        (cls.uses_rewards or not cls.uses_totals, "uses_totals needs uses_rewards = True"),
+        (
+            not (cls.uses_times and cls.uses_totals),
+            "uses_times and uses_totals: a policy has one of them",
+        ),
         (
             cls.index_depends_on in DEPENDENCIES,
             f"index_depends_on must be one of {dependencies}, got {cls.index_depends_on!r}",

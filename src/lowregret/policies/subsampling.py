@@ -49,6 +49,7 @@ class LBSDA(Policy):
     Memory = LastPull
     eliminates_permanently = False
     uses_rewards = True
+    uses_totals = True
     source: ClassVar[str] = "Baudry, Russac, Cappe 2021, LB-SDA"
 
     def first_round(self, clock: Clock) -> DuelRound:
@@ -146,10 +147,12 @@ def leading_arm(arms: Arms, clock: Clock, previous: int) -> int:
 
 
 def block_mean(rewards: Any, start: int, n: int) -> float:
-    """Return the mean of n rewards from a place on."""
-    total = 0.0
-    for k in range(start, start + n):
-        total += rewards[k]
+    """Return the mean of n rewards from a place on; they have two columns, with their totals."""
+    total = rewards[start + n - 1, 1] - rewards[start, 1] + rewards[start, 0]
+    if total != total:  # not all rewards are integers
+        total = 0.0
+        for k in range(start, start + n):
+            total += rewards[k, 0]
     return total / n
 
 

@@ -30,7 +30,7 @@ class Arm(NamedTuple):
         All arms, None for a policy without ``uses_arms``.
     rewards : array of float
         Its rewards in their order, None for a policy without ``uses_rewards``. With ``uses_times`` the array
-        has a second column, the steps.
+        has a second column, the steps, and with ``uses_totals`` the sums.
 
     Examples
     --------

@@ -119,7 +119,7 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
         path[t - 1] = arm, state.round.number, state.active_arms
         if t in times:
             gaps = sum(float(row["gap"]) * int(pulls[row["number"]]) for row in rows)
-            regret.append(gaps if encoding.means is None else lost)
+            regret.append(gaps if encoding.means is None else max(0.0, lost))
         ready, alone = not in_warmup(rows, policy.warmup), state.active_arms == 1 and ends_alone
         stopped = stopped or (t if ready and alone else 0)
         if t in times and encoding.sides is not None:

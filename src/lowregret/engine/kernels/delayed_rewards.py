@@ -13,11 +13,8 @@ import numpy.typing as npt
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled, compiled_inline
-from lowregret.engine.kernels.rng import bits, exponential, normal, stream, uniform
+from lowregret.engine.kernels.rng import DELAY_STREAM, bits, exponential, normal, stream, uniform
 from lowregret.environments.delays import CONSTANT, EMPIRICAL, GEOMETRIC, LOGNORMAL, Delay, DelayEncoding
-
-DELAY_STREAM = -6
-"""The place of an arm's number in ``stream`` for the delays of rewards."""
 
 LOST = -1
 """The delay of a reward that is never reported."""

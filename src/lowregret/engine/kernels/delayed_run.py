@@ -131,7 +131,7 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
         entry = at
         at, status = end_step(run, t, at, state.status)
         if drifts and at > entry:
-            run.regret[entry] = lost
+            run.regret[entry] = max(0.0, lost)  # a sum of gaps of both signs, which is 0 up to rounding
     for i in range(len(rows)):
         if queue.eliminated[i] > 0:
             rows[i]["eliminated"] = queue.eliminated[i]

@@ -21,7 +21,6 @@ from lowregret.environments.drift import (
     CYCLIC,
     LINEAR,
     PIECEWISE,
-    PULL_EXPONENTIAL,
     PULL_STEPS,
     REPLACED,
     DriftingBandit,
@@ -186,7 +185,7 @@ def drifting_reward(
     if path.kind == REPLACED:
         replace_arms(path, rows, t)
         mean = path.rows[NOW, number]
-    elif path.kind == PULL_STEPS or path.kind == PULL_EXPONENTIAL:
+    elif path.kind in BY_PULLS:
         mean = mean_at_pull(path, n, number)
     else:
         if path.kind == PIECEWISE:

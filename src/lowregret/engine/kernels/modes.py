@@ -26,7 +26,6 @@ from lowregret.engine.kernels.simulated_run import Run
 from lowregret.engine.kernels.state import State
 from lowregret.engine.problem import RECOMMENDED, Problem
 from lowregret.environments import Bandit, DriftingBandit, RandomBandit
-from lowregret.environments.drift import BY_PULLS, REPLACED
 from lowregret.environments.families import SAMPLED
 from lowregret.policies import Policy
 from lowregret.policies.base import samples_posteriors, takes_rng
@@ -109,8 +108,7 @@ def has_own_sampler(problem: Problem) -> bool:
 
 def arms_change(problem: Problem) -> bool:
     """Return whether means depend on more than the step."""
-    bandit = problem.bandit
-    return isinstance(bandit, DriftingBandit) and bandit.drift.kind in (*BY_PULLS, REPLACED)
+    return isinstance(problem.bandit, DriftingBandit) and not problem.bandit.drift.by_step
 
 
 MAX_TABLED_HORIZON = 2**24

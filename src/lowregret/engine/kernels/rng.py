@@ -39,8 +39,9 @@ ACCEPT_STREAM = -4
 """The same for the draws that decide which rows of a log count."""
 ASSIGNMENT_STREAM = -5
 """The same for the draws by which a live agent gives arms their minimum shares."""
-
-PROBLEM_STREAM = -6
+DELAY_STREAM = -6
+"""The same for the delays of rewards."""
+PROBLEM_STREAM = -7
 """The same for the arms of a run, where each run has its own."""
 
 

@@ -20,13 +20,15 @@ reward of each arm before it is known whether the arm is pulled. ``tests/engine/
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
+from math import floor
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.bridge.compile import compiled, jittable_inline, register_tuple_methods
+from lowregret.engine.bridge.compile import compiled, jittable, jittable_inline, register_tuple_methods
 from lowregret.engine.kernels.exceedances import first_sampling_round
 from lowregret.engine.kernels.rng import stream
 from lowregret.policies import Arms, Policy
@@ -123,11 +125,36 @@ def in_lines(records: Rows) -> Rows:
     return copied
 
 
+@jittable
+def add_exactly(total: float, x: float) -> float:
+    """Return a sum with one more number, nan from the first on that is not an integer.
+
+    Any two of the sums are integers below 2^52, so their difference is exact: it is what adding up the
+    numbers between them, one after the other, gives.
+    """
+    total += x
+    return total if abs(total) < 2.0**52 and x == floor(x) else np.nan
+
+
 def new_rewards(policy: Policy, arms: int, pulls: int) -> Floats | None:
     """Return room for the rewards of each arm, by its number, for a policy that uses them."""
     if not policy.uses_rewards:
         return None
-    return np.empty((arms, pulls, 2) if policy.uses_times else (arms, pulls))
+    return np.empty((arms, pulls, 2) if policy.uses_times or policy.uses_totals else (arms, pulls))
+
+
+def fill_rewards(
+    policy: Policy, rewards: Floats, number: int, values: npt.ArrayLike, times: npt.ArrayLike
+) -> None:
+    """Set the first rewards of an arm, and the steps at which they became known."""
+    values = np.asarray(values, np.float64)
+    if not (policy.uses_times or policy.uses_totals):
+        rewards[number, : len(values)] = values
+        return
+    rewards[number, : len(values), 0] = values
+    rewards[number, : len(values), 1] = (
+        [*accumulate(values.tolist(), add_exactly, initial=0.0)][1:] if policy.uses_totals else times
+    )
 
 
 def rows_of(bandit: Bandit, policy: Policy | None = None) -> Rows:

@@ -10,7 +10,7 @@ from lowregret._common.arrays import Floats
 from lowregret.engine.bridge.compile import by_policy_class, compiled_as, jittable_inline
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.state import ArmTable
+from lowregret.engine.kernels.state import ArmTable, add_exactly
 from lowregret.policies import Arm, Clock, Policy
 from lowregret.policies.base import takes_rng
 from lowregret.policies.views import arm_view, mean_of, statistics_of, variance_of
@@ -181,11 +181,20 @@ def _store_with_time(policy: Any, table: ArmTable, place: int, x: float, clock: 
     table.rewards[number, n, 1] = clock.t
 
 
+def _store_with_total(policy: Any, table: ArmTable, place: int, x: float, clock: Clock) -> None:
+    row = table.rows[place]
+    number, n = int(row["number"]), int(row["prior"]) + int(row["pulls"])
+    table.rewards[number, n, 0] = x
+    table.rewards[number, n, 1] = add_exactly(table.rewards[number, n - 1, 1] if n > 0 else 0.0, x)
+
+
 @by_policy_class
 def store_reward(kind: type[Policy]) -> Any:
     """Store the next reward of an arm, if the policy looks at its rewards."""
     if not kind.uses_rewards:
         return _store_none
+    if kind.uses_totals:
+        return _store_with_total
     return _store_with_time if kind.uses_times else _store
 
 
