@@ -1,5 +1,7 @@
 """What newcomers write first, also those who know other libraries: each answer is one sentence."""
 
+import copy
+import pickle
 import traceback
 
 import pytest
@@ -51,7 +53,146 @@ def test_calls_of_other_libraries():
         text = said(lambda call=call: getattr(agent, call), AttributeError)
         assert text == f"an agent has no attribute {call!r}: use agent.{advice}"
     assert said(lambda: agent.dance, AttributeError) == "an agent has no attribute 'dance'"
+    assert said(lambda: agent.sumary, AttributeError).endswith(": did you mean 'summary'?")
     assert not hasattr(agent, "_repr_png_")
+
+
+RESULT = "lr.simulate(['UCB1', 'MOSS'], 'bernoulli:0.1,0.2', **PLAY)"
+
+
+@pytest.mark.parametrize(
+    ("attempt", "answer"),
+    [
+        (f"{RESULT}.to_csv", "a result has no attribute 'to_csv': use result.summary().write_csv("),
+        (f"{RESULT}.head", "use result.summary()"),
+        (f"{RESULT}.best_policy", "use result.summary().sort('mean')"),
+        (f"{RESULT}.polices", "did you mean 'policies'?"),
+        (f"{RESULT}['UCB1'].times", "an outcome has no attribute 'times': use outcome.grid"),
+        (f"{RESULT}['UCB1'].meen", "an outcome has no attribute 'meen'"),
+        ("lr.bernoulli([0.1, 0.2]).pull", "a bandit has no attribute 'pull': use bandit.sample(arm, n)"),
+        ("lr.bernoulli([0.1, 0.2]).n_arms", "use len(bandit)"),
+        ("lr.UCB1().select_arm", "a policy has no attribute 'select_arm': use lr.Agent(policy, ['A', 'B'])"),
+        ("lr.UCB1().alpa", "did you mean 'alpha'?"),
+        ("lr.Agent('UCB1', ['A', 'B']).choose_arm", "use agent.ask()"),
+        ("lr.Agent('UCB1', ['A', 'B']).horizon", "use json.loads(agent.to_json())['made_with']"),
+        ("lr.Agent('UCB1', ['A', 'B']).ask().name", "a decision has no attribute 'name': use decision.arm"),
+        (
+            "lr.Agent('UCB1', ['A', 'B']).verdict().winner",
+            "a verdict has no attribute 'winner': use verdict.arm",
+        ),
+        (
+            "lr.trace('UCB1', 'paper-1', 5, engine='reference').actions",
+            "a trace has no attribute 'actions': use ",
+        ),
+        ("lr.Experiment(environments='paper-1', policies='UCB1').fit", "use experiment.run()"),
+        (f"{RESULT}.plot().savefig", "a chart has no attribute 'savefig': use chart.save('chart.svg')"),
+        ("lr.MOSSv", "did you mean 'MOSSV'?"),
+        ("lr.list_policies", "use dir(lr.policies)"),
+        ("lr.policies.UCB", "module 'lowregret.policies' has no attribute 'UCB': use lr.UCB1"),
+    ],
+)
+def test_attributes_of_other_libraries(attempt, answer):
+    assert answer in said(lambda: eval(attempt), AttributeError)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "answer"),
+    [
+        (f"{RESULT}.plot(axes=1)", "plot: unknown argument 'axes': use ax"),
+        (f"{RESULT}.plot(logx=True)", "use result.plot(ax=ax) and ax.set_xscale('log')"),
+        (f"{RESULT}.compare('UCB1', 'MOSS')", "compare: name the arguments after baseline"),
+        ("lr.simulate('UCB1', 'paper-1', labels={})", "use result.plot(labels=...)"),
+        (
+            "lr.gaussian([1, 2], std=1)",
+            "gaussian: unknown argument 'std': use the variances, squares of these",
+        ),
+        ("lr.bernoulli(means=[0.1, 0.2])", "bernoulli: unknown argument 'means': use probabilities"),
+        ("lr.Agent('UCB1', ['A', 'B']).ask(user='x')", "ask: unknown argument 'user': use request"),
+        ("lr.Agent('UCB1', ['A', 'B']).ask(context={})", "contextual bandits are not here"),
+        ("lr.Agent('UCB1', ['A', 'B']).tell_many([], [])", "tell_many takes rewards alone"),
+    ],
+)
+def test_arguments_of_methods(attempt, answer):
+    assert answer in said(lambda: eval(attempt), TypeError)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "answer"),
+    [
+        (f"{RESULT}[lr.UCB1]", "results are indexed by a policy, such as result['UCB1'], got UCB1"),
+        (f"{RESULT}.plot(object())", "pass axes as ax=..."),
+        (f"{RESULT}.save('regret.png')", "a figure is result.plot().save('regret.svg')"),
+        (f"{RESULT}.save('table.csv')", "one table is result.summary().write_csv('summary.csv')"),
+        ("lr.simulate('TS', 'paper-1')", "unknown policy 'TS': use lr.ThompsonBeta"),
+        ("lr.simulate('Thompson Sampling', 'paper-1')", "use lr.ThompsonBeta"),
+        ("lr.simulate('UCB1,MOSS', 'paper-1')", "write a list, with a string for each policy"),
+        ("lr.simulate('UCB1', {'A': 0.1, 'B': 0.2})", "write lr.bernoulli([0.1, 0.2])"),
+        ("lr.simulate('UCB1', [[0, 1], [1, 0]])", "a table of rewards is for lr.trace"),
+        ("lr.simulate(lambda arms: 0, 'paper-1')", "write its score(self, arm, clock)"),
+        ("lr.bernoulli('0.1,0.2')", "probabilities must be numbers, one per arm, got '0.1,0.2'"),
+        ("lr.ThompsonBeta(1, 1)", "ThompsonBeta: too many parameters: it takes none"),
+        ("lr.UCB1(1, 2)", "UCB1: too many parameters: it takes alpha"),
+        ("lr.Agent(['A', 'B'], 'UCB1')", "the policy comes before the arms"),
+        ("lr.open_agent(lr.UCB1(), ['A', 'B'])", "open_agent: the file comes first"),
+        ("lr.open_agent('a.db', 'UCB1', options=['A', 'B'])", "unknown argument 'options': use arms"),
+        ("lr.open_agent('a.db', 'UCB1', ['A', 'B'], T=9)", "unknown argument 'T': use horizon"),
+        ("lr.Agent('UCB1', ['A', 'B'], matures_after='1h')", "write timedelta(hours=1) for an hour"),
+        ("lr.Experiment('mine.toml')", "read a file by lr.Experiment.from_toml(path)"),
+        ("lr.Experiment(environments='paper-1', policies='UCB1', random_state=3)", "did you mean 'seed'?"),
+        ("lr.league(['UCB1'])", "name the policies, as in lr.league(policies=['UCB1'])"),
+    ],
+)
+def test_values_in_the_wrong_form(attempt, answer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert answer in said(lambda: eval(attempt))
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_for_the_file_of_an_agent(tmp_path):
+    text = said(lambda: lr.open_agent(tmp_path, "UCB1", ["A", "B"]), lr.StoreError)
+    assert text.endswith("it is a folder: name a file in it")
+
+
+def test_names_of_other_libraries_are_answered_where_they_are_imported():
+    def imports(line: str) -> str:
+        return said(lambda: exec(line), ImportError)
+
+    assert imports("from lowregret import ThompsonSampling").endswith(
+        "use lr.ThompsonBeta for rewards 0 and 1, lr.ThompsonNormal for others"
+    )
+    assert imports("from lowregret.policies import Ucb1").endswith("did you mean 'UCB1'?")
+    assert "cannot import name 'dance'" in imports("from lowregret import dance")
+    exec("from lowregret import simulation")  # a module, although other libraries call ours so
+
+
+def test_an_interpreter_adds_no_guess_of_its_own():
+    """Python would offer CCB for UCB, which it finds in the module."""
+    with pytest.raises(AttributeError) as caught:
+        lr.UCB  # noqa: B018
+    assert caught.value.obj is None
+
+
+def test_agents_stay_where_they_are():
+    agent = lr.Agent("UCB1", ["A", "B"])
+    for call in (pickle.dumps, copy.deepcopy):
+        assert "open it in each process by lr.open_agent(path)" in said(
+            lambda call=call: call(agent), TypeError
+        )
+    decision = agent.ask()
+    assert pickle.loads(pickle.dumps(decision)) == decision
+
+
+def test_a_verdict_is_true_where_something_is_claimed():
+    agent = lr.Agent("RoundRobin", ["A", "B"])
+    assert not agent.verdict()
+    for choice in agent.ask(200):
+        agent.tell(choice, choice.arm == "A")
+    assert agent.verdict() and agent.verdict().claim == "best"
+
+
+def test_a_dictionary_of_results():
+    result = lr.simulate(["UCB1", "MOSS"], "bernoulli:0.1,0.2", **PLAY)
+    assert dict(result)["MOSS"].pulls.shape == (2, 2)
 
 
 def test_arguments_by_their_place():
@@ -176,12 +317,13 @@ def test_classes_of_other_libraries(name, ours):
         ("random_state", "seed"),
         ("n_jobs", "threads"),
         ("T", "horizon"),
-        ("horzon", "horizon"),
     ],
 )
 def test_arguments_of_other_libraries(theirs, ours):
     text = said(lambda: lr.simulate("UCB1", "bernoulli:0.1,0.2", **{theirs: 3}), TypeError)
     assert text == f"simulate: unknown argument {theirs!r}: use {ours}"
+    near = said(lambda: lr.simulate("UCB1", "bernoulli:0.1,0.2", horzon=3), TypeError)
+    assert near == "simulate: unknown argument 'horzon': did you mean 'horizon'?"
     assert "it takes policies, bandit" in said(lambda: lr.simulate("UCB1", "paper-1", zzzz=3), TypeError)
     assert "missing" in said(lambda: lr.simulate("UCB1"), TypeError)
 

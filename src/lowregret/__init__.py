@@ -43,8 +43,9 @@ def __getattr__(name: str) -> object:
         return getattr(import_module(_modules()[name]), name)
     if name in {*__dir__(), "POLICIES", "clock_at"}:
         return getattr(import_module("lowregret.policies"), name)
-    advice = import_module("lowregret._common.other_names").our_name(name)
-    raise AttributeError(f"module 'lowregret' has no attribute {name!r}{advice and ': use ' + advice}")
+    if name.startswith("_"):
+        raise AttributeError(f"module 'lowregret' has no attribute {name!r}")
+    raise import_module("lowregret._common.other_names").missing_from_module("lowregret", name, __dir__())
 
 
 def __dir__() -> list[str]:

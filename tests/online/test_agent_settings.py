@@ -239,7 +239,7 @@ def test_a_misspelt_argument_is_corrected(create, tmp_path, monkeypatch):
     for name, advice in (
         ("minimal_share", r"did you mean 'minimum_share'\?$"),
         ("clok", r"did you mean 'clock'\?$"),
-        ("x", "use one of .*horizon, .*control, log_propensities, .*prior"),
+        ("x", "it takes .*horizon, .*control, log_propensities, .*prior"),
     ):
         with pytest.raises(lr.InputError, match=f"^unknown argument '{name}': {advice}"):
             create("UCB1", ["a", "b"], **{name: 0.1})

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lowregret._common.other_names import ARGUMENTS, ours
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 
@@ -49,7 +50,8 @@ def dotted(path: Iterable[Key]) -> str:
 def unknown_key(key: str, allowed: Iterable[str]) -> str:
     """Return the message for an unknown key, with the allowed key that resembles it."""
     allowed = list(allowed)
-    near = get_close_matches(key, allowed, n=1)
+    theirs = [name for name in allowed if ours(key, {name: ARGUMENTS.get(name, "")})]
+    near = theirs or get_close_matches(key, allowed, n=1)
     return f"unknown key {key!r}, " + (f"did you mean {near[0]!r}?" if near else f"use {', '.join(allowed)}")
 
 

@@ -9,6 +9,7 @@ from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar
 
+from lowregret._common.other_names import ARGUMENTS, ELSEWHERE, ours
 from lowregret.errors import LowRegretError
 
 P = ParamSpec("P")
@@ -16,20 +17,6 @@ Result = TypeVar("Result")
 
 TRACEBACK_SWITCH = "LOWREGRET_TRACEBACK"
 """The environment variable with which tracebacks are whole."""
-
-OTHER_ARGUMENTS = {
-    "runs": "n_runs num_runs nb_runs n_simulations repetitions n_repetitions n_repeats n_reps",
-    "horizon": "T n_steps steps n_rounds rounds timesteps n_timesteps time_horizon n_iter",
-    "seed": "random_state random_seed rng",
-    "threads": "n_jobs num_workers workers n_threads num_threads processes",
-    "policies": "policy algorithm algorithms algos agents players strategies learners",
-    "bandit": "environment env mab problem testbed arms",
-    "arms": "actions options choices n_arms k",
-    "policy": "learning_policy algorithm strategy",
-    "progress": "verbose",
-    "minimum_share": "epsilon exploration min_share",
-}
-"""Arguments as other libraries call them, by our names."""
 
 
 def user_call(function: Callable[P, Result]) -> Callable[P, Result]:
@@ -41,7 +28,7 @@ def user_call(function: Callable[P, Result]) -> Callable[P, Result]:
             return function(*arguments, **named)
         except TypeError as error:
             inside = error.__traceback__ is None or error.__traceback__.tb_next is not None
-            known = signature(function).parameters
+            known = [name for name in signature(function).parameters if name != "self"]
             advice = unknown_argument(function.__name__, named, known) or _by_place(function, arguments)
             if inside or not advice:
                 raise
@@ -63,6 +50,9 @@ def _by_place(function: Callable[..., object], arguments: tuple[object, ...]) ->
     if len(places) == 1 and all(isinstance(value, int | float) for value in arguments):
         return f"{owner} takes one list: write {owner}([{', '.join(map(repr, arguments))}])"
     named = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    places = [name for name in places if name != "self"]
+    if not named:
+        return f"{owner} takes {' and '.join(places)} alone"
     return f"{owner}: name the arguments{' after ' + places[-1] if places else ''}, such as {named[0]}=..."
 
 
@@ -71,8 +61,16 @@ def unknown_argument(owner: str, named: Iterable[str], allowed: Iterable[str]) -
     names = list(allowed)
     for name in named:
         if name not in names:
-            ours = [one for one in names if name in OTHER_ARGUMENTS.get(one, "").split()]
-            near = ours or get_close_matches(name, names, n=1, cutoff=0.66)
-            advice = f"use {near[0]}" if near else f"it takes {', '.join(names)}"
-            return f"{owner}: unknown argument {name!r}: {advice}"
+            return f"{owner}: unknown argument {name!r}: {argument_advice(name, names)}"
     return ""
+
+
+def argument_advice(name: str, allowed: list[str]) -> str:
+    """Return what to pass instead of an argument that a call does not have."""
+    if use := ours(name, {one: ARGUMENTS.get(one, "") for one in allowed}):
+        return f"use {use}"
+    if near := get_close_matches(name, allowed, n=1, cutoff=0.66):
+        return f"did you mean {near[0]!r}?"
+    if use := ours(name, ELSEWHERE):
+        return f"use {use}"
+    return f"it takes {', '.join(allowed) or 'none'}"

@@ -11,7 +11,9 @@ import polars as pl
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret._common.forks import check_threads
+from lowregret._common.other_names import RUNS, answers
 from lowregret._common.text import unknown_name_message
+from lowregret._common.validation import short_repr
 from lowregret.analysis.columns import KEYS, TABLE_COLUMNS
 from lowregret.analysis.description import Description
 from lowregret.analysis.runs import Runs
@@ -179,10 +181,15 @@ class Tables:
 
     def __getitem__(self, policy: Policy | str) -> Runs:
         """Return the runs of a policy as arrays, of results with one environment."""
-        if isinstance(policy, int | float | tuple | slice):
+        if isinstance(policy, int | float | tuple | slice | type):
             first = self.policies[0]
-            raise InputError(f"results are indexed by a policy, such as result[{first!r}], got {policy!r}")
+            shown = policy.__name__ if isinstance(policy, type) else repr(policy)
+            raise InputError(f"results are indexed by a policy, such as result[{first!r}], got {shown}")
         return self.outcome(policy)
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the policies, so that ``dict(result)`` has the runs of each."""
+        return self.policies
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the policies."""
@@ -234,6 +241,8 @@ class Tables:
         available = f"these results have {', '.join(self.environments)}"
         if name is None:
             raise InputError(f"name the environment: {available}")
+        if not isinstance(name, str):
+            raise InputError(f"the environment must be a name, got {short_repr(name)}: pass axes as ax=...")
         if name not in self.environments:
             raise InputError(unknown_name_message("environment", name, self.environments, available))
         return name
@@ -268,6 +277,7 @@ def largest_regrets(tables: Tables) -> dict[str, float]:
     return {name: tables.horizons[name] * gap for name, gap in gaps.items()}
 
 
+@answers("an outcome", RUNS)
 class TableRuns:
     """The runs of one policy in one environment, from the tables; an array is made when first used."""
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
+from lowregret._common.other_names import RUNS, answers
 from lowregret.engine.prior import ArmPrior
 from lowregret.environments import Bandit, Delay, DriftingBandit, RandomBandit
 from lowregret.errors import InputError
@@ -127,6 +128,7 @@ class Control:
     halt: Integers = field(default_factory=lambda: np.zeros(1, np.int64))
 
 
+@answers("an outcome", RUNS)
 @dataclass(frozen=True, repr=False)
 class Outcome:
     """The runs of one policy; row r of every array is run r."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
+from lowregret._common.other_names import TRACE, answers
 from lowregret.engine.backends import DEFAULT, Engine, run
 from lowregret.engine.backends.reference import play_rows
 from lowregret.engine.encoding import Encoding, encode, rows_of_runs
@@ -17,6 +18,7 @@ from lowregret.engine.kernels.state import lay_out
 from lowregret.engine.problem import PATH, Problem, eliminates
 
 
+@answers("a trace", TRACE)
 class Trace(NamedTuple):
     """One run, step by step: arrays with an entry for each step.
 

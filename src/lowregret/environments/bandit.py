@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowregret._common.arrays import Floats
+from lowregret._common.other_names import BANDIT, answers
 from lowregret._common.validation import (
     MAX_BANDIT_ARMS,
     as_list,
@@ -26,6 +27,7 @@ from lowregret.environments.sampled import Sampled
 from lowregret.errors import InputError
 
 
+@answers("a bandit", BANDIT)
 @dataclass(frozen=True, repr=False)
 class Bandit:
     """A stochastic bandit with known reward distributions.

@@ -1,7 +1,7 @@
 """Constructors of bandits: one per reward family, and the four testbeds of the EUCBV paper."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, TypeAlias
 
@@ -36,6 +36,7 @@ def bernoulli(probabilities: Numbers, *, scale: Scale = None) -> Bandit:
     return family_bandit("bernoulli", [probabilities], scale)
 
 
+@user_call
 def gaussian(means: Numbers, variances: Numbers, *, scale: Scale = None) -> Bandit:
     """Make a bandit with normal rewards.
 
@@ -56,6 +57,7 @@ def gaussian(means: Numbers, variances: Numbers, *, scale: Scale = None) -> Band
     return family_bandit("gaussian", [means, variances], scale)
 
 
+@user_call
 def beta(a: Numbers, b: Numbers, *, scale: Scale = None) -> Bandit:
     """Make a bandit with beta rewards on [0, 1].
 
@@ -74,6 +76,7 @@ def beta(a: Numbers, b: Numbers, *, scale: Scale = None) -> Bandit:
     return family_bandit("beta", [a, b], scale)
 
 
+@user_call
 def exponential(means: Numbers, *, scale: Scale = None) -> Bandit:
     """Make a bandit with exponential rewards.
 
@@ -92,6 +95,7 @@ def exponential(means: Numbers, *, scale: Scale = None) -> Bandit:
     return family_bandit("exponential", [means], scale)
 
 
+@user_call
 def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
     """Make a bandit with Poisson counts as rewards.
 
@@ -110,6 +114,7 @@ def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
     return family_bandit("poisson", [means], scale)
 
 
+@user_call
 def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
     """Make a bandit with uniform rewards on an interval.
 
@@ -128,6 +133,7 @@ def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
     return family_bandit("uniform", [lows, highs], scale)
 
 
+@user_call
 def lognormal(mus: Numbers, sigmas: Numbers, *, scale: Scale = None) -> Bandit:
     """Make a bandit with log-normal rewards.
 
@@ -146,6 +152,7 @@ def lognormal(mus: Numbers, sigmas: Numbers, *, scale: Scale = None) -> Bandit:
     return family_bandit("lognormal", [mus, sigmas], scale)
 
 
+@user_call
 def pareto(shapes: Numbers, minima: Numbers, *, scale: Scale = None) -> Bandit:
     """Make a bandit with Pareto rewards, whose tails are heavy.
 
@@ -164,6 +171,7 @@ def pareto(shapes: Numbers, minima: Numbers, *, scale: Scale = None) -> Bandit:
     return family_bandit("pareto", [shapes, minima], scale)
 
 
+@user_call
 def revenue(rates: Numbers, sales: Numbers, sds: Numbers, *, scale: Scale = None) -> Bandit:
     """Make a bandit whose rewards are the revenue of a visitor: 0, or a log-normal sale.
 
@@ -184,6 +192,7 @@ def revenue(rates: Numbers, sales: Numbers, sds: Numbers, *, scale: Scale = None
     return family_bandit("revenue", [rates, sales, sds], scale)
 
 
+@user_call
 def truncnormal(
     locations: Numbers, sds: Numbers, lows: Numbers = 0.0, highs: Numbers = 1.0, *, scale: Scale = None
 ) -> Bandit:
@@ -206,6 +215,7 @@ def truncnormal(
     return family_bandit("truncnormal", [locations, sds, lows, highs], scale)
 
 
+@user_call
 def empirical(data: Sequence[Sequence[float]] | NDArray[Any], *, scale: Scale = None) -> Bandit:
     """Make a bandit that resamples given data.
 
@@ -240,6 +250,9 @@ def family_bandit(family: str, parameters: Sequence[Any], scale: object = None) 
     columns = {
         name: as_list(values) for name, values in zip(entry.parameters.values(), parameters, strict=True)
     }
+    for name, column in columns.items():
+        if isinstance(column, str | Mapping):
+            raise InputError(f"{family}: {name} must be numbers, one per arm, got {short_repr(column)}")
     sizes = {name: len(column) for name, column in columns.items() if isinstance(column, list)}
     for name, size in sizes.items():
         if size == 0:

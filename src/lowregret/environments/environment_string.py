@@ -125,7 +125,9 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
 
 def _constructor(values: object) -> str:
     """Return what to write for a list of means."""
-    means = as_list(values)
+    means = as_list(list(values.values()) if isinstance(values, Mapping) else values)
+    if isinstance(means, list) and means and all(isinstance(as_list(row), list) for row in means):
+        return "a table of rewards is for lr.trace; write lr.empirical(...) to draw from recorded rewards"
     if not (isinstance(means, list) and means and all(isinstance(mean, int | float) for mean in means)):
         return ""
     family = "bernoulli({})" if all(0 <= mean <= 1 for mean in means) else "gaussian({}, variances=1)"

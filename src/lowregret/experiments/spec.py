@@ -24,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from lowregret._common.other_names import EXPERIMENT, answers
 from lowregret._common.progress import Report
 from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown_key
 from lowregret._common.terminal_text import wrapped
@@ -220,6 +221,7 @@ class PolicyEntry(Part):
     """Number of runs, if not as in the experiment."""
 
 
+@answers("an experiment", EXPERIMENT)
 class Experiment(Part):
     """An experiment: policies, environments, horizon, number of runs and seed.
 
@@ -322,8 +324,10 @@ class Experiment(Part):
     ] = Field(min_length=1, description="Policies.")
     folder: Annotated[Path, WithJsonSchema({})] = Field(default=Path(), exclude=True)
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, *files: object, **fields: Any) -> None:
         """Validate everything; an `InputError` names the key, the value and what is allowed."""
+        if files:
+            raise InputError("Experiment: name its parts, or read a file by lr.Experiment.from_toml(path)")
         try:
             super().__init__(**fields)
         except ValidationError as error:

@@ -15,8 +15,9 @@ from secrets import token_hex
 from time import time
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
-from lowregret._common.other_names import our_call
+from lowregret._common.other_names import AGENT, answers
 from lowregret._common.text import count
+from lowregret._common.user_calls import user_call
 from lowregret._common.validation import VARIANCE, Rule, integer, number, short_repr
 from lowregret.engine.prior import ArmPrior, describe
 from lowregret.errors import InputError
@@ -54,6 +55,7 @@ _LEVEL = Rule("{name} must lie between 0 and 1", lambda value: 0.0 < value < 1.0
 AgentKind = TypeVar("AgentKind", bound="Agent")
 
 
+@answers("an agent", AGENT)
 class Agent:
     """A policy in live use: ``ask`` which arm to pull, ``tell`` its reward.
 
@@ -149,10 +151,10 @@ class Agent:
 
     # What it is.
 
-    if not TYPE_CHECKING:  # for which every name would exist
-
-        def __getattr__(self, name: str) -> object:
-            raise AttributeError(our_call(name), name=name, obj=self)
+    def __reduce__(self) -> str:
+        raise TypeError(
+            "an agent cannot be pickled or copied: open it in each process by lr.open_agent(path)"
+        )
 
     @property
     def policy(self) -> Policy:
@@ -216,6 +218,7 @@ class Agent:
         self, n: int, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> list[Decision]: ...
 
+    @user_call
     def ask(
         self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> Decision | list[Decision]:
@@ -318,6 +321,7 @@ class Agent:
             raise InputError("tell: pass the reward as well, as in tell(decision, 1)")
         return bool(self.transactions.execute(calls.tell, [(reference_of(decision, request), reward)]))
 
+    @user_call
     def tell_many(self, rewards: Iterable[tuple[Reference, float]]) -> int:
         """Report several rewards at once.
 
@@ -568,6 +572,7 @@ class Agent:
         with self.transactions.reading() as state:
             return verdict_of(state, error, within)
 
+    @user_call
     def plot(self) -> altair.LayerChart:
         """Draw the mean of every arm with its interval.
 

@@ -11,6 +11,7 @@ from functools import wraps
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
+from lowregret._common.other_names import AGENT, answers
 from lowregret.online.agent import Agent
 
 P = ParamSpec("P")
@@ -48,6 +49,7 @@ class Value(Generic[R]):
         def __get__(self, agent: object, kind: object) -> Any: ...
 
 
+@answers("an agent", AGENT)
 class Calls:
     """The calls of local and remote agents; ``ask``, whose result depends on ``n``, is below."""
 

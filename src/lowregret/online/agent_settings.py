@@ -13,7 +13,8 @@ from numbers import Real
 from typing import Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack, get_args, get_type_hints
 
 from lowregret._common.spec_errors import unknown_key
-from lowregret._common.text import count, unknown_name_message
+from lowregret._common.text import count
+from lowregret._common.user_calls import argument_advice
 from lowregret._common.validation import (
     MAX_BANDIT_ARMS,
     MAX_HORIZON,
@@ -140,7 +141,7 @@ def takes_options(function: Callable[P, Result]) -> Callable[P, Result]:
     def checked(*arguments: P.args, **options: P.kwargs) -> Result:
         for name in options:
             if name not in names:
-                raise InputError(unknown_name_message("argument", name, names))
+                raise InputError(f"unknown argument {name!r}: {argument_advice(name, names)}")
         return function(*arguments, **options)
 
     vars(checked)["__signature__"] = original.replace(parameters=parameters)
@@ -362,7 +363,8 @@ def _window(name: str, window: object) -> Window | None:
         return integer("Agent", name, window, MAX_HORIZON)
     except InputError:
         raise InputError(
-            f"{name} must be a number of decisions or a datetime.timedelta, got {short_repr(window)}"
+            f"{name} must be a number of decisions or a datetime.timedelta, got {short_repr(window)}: "
+            "write timedelta(hours=1) for an hour"
         ) from None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Literal, NamedTuple, TypeAlias
 
+from lowregret._common.other_names import DECISION, answers
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 
@@ -32,6 +33,7 @@ KEY = 32
 """The number of hexadecimal digits of the random part of an id: 128 bits."""
 
 
+@answers("a decision", DECISION)
 class Decision(NamedTuple):
     """An arm to pull, and the id under which its reward is reported.
 

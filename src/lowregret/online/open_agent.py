@@ -120,6 +120,8 @@ def open_agent(
     1
     >>> folder.cleanup()
     """
+    if isinstance(where, Policy):
+        raise InputError("open_agent: the file comes first, as in lr.open_agent('choices.db', policy, arms)")
     wait = number("open_agent", "timeout", timeout)
     if not 0.0 <= wait <= TIMEOUT_MAX:
         raise InputError(f"timeout must be a number of seconds, at least 0, got {short_repr(timeout)}")

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
+from lowregret._common.other_names import VERDICT, answers
 from lowregret._common.text import count
 from lowregret.analysis.confidence_sequences import Totals
 from lowregret.analysis.matched_rewards import Matched, log_matched_evidence
@@ -50,6 +51,7 @@ class ArmVerdict:
     lift_high: float | None
 
 
+@answers("a verdict", VERDICT)
 @dataclass(frozen=True, repr=False)
 class Verdict:
     """The result of ``Agent.verdict``.
@@ -107,6 +109,10 @@ class Verdict:
             The fields, the arms as dictionaries.
         """
         return asdict(self)
+
+    def __bool__(self) -> bool:
+        """Return whether something is claimed: ``if agent.verdict():`` waits for the evidence."""
+        return self.claim in ("best", "within")
 
     def __str__(self) -> str:
         """Return the sentence, and what is known of each arm."""

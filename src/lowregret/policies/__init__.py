@@ -11,6 +11,7 @@ Examples
 
 from __future__ import annotations
 
+from lowregret._common.other_names import missing_from_module
 from lowregret.policies.adaucb import AdaUCB as AdaUCB
 from lowregret.policies.base import Policy as Policy
 from lowregret.policies.baselines import EpsilonGreedy as EpsilonGreedy
@@ -84,6 +85,10 @@ POLICIES: dict[str, type[Policy]] = {
     for name, value in sorted(globals().items())
     if isinstance(value, type) and issubclass(value, Policy) and value is not Policy
 }
+
+
+def __getattr__(name: str) -> object:
+    raise missing_from_module("lowregret.policies", name, __dir__())
 
 
 def __dir__() -> list[str]:

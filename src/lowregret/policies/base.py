@@ -39,6 +39,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
+from lowregret._common.other_names import POLICY, answers
 from lowregret._common.text import unknown_name_message
 from lowregret.errors import InputError
 from lowregret.policies.annotations import literal_values, parameters_of
@@ -99,6 +100,7 @@ class PolicyClass(ABCMeta):
 
 
 @dataclass_transform(frozen_default=True)
+@answers("a policy", POLICY)
 class Policy(OptionalMethods, metaclass=PolicyClass):
     """The base of every policy. A subclass becomes a frozen dataclass of its annotated fields.
 
@@ -234,13 +236,15 @@ class Policy(OptionalMethods, metaclass=PolicyClass):
         for name, method in memory_methods(cls.Memory, cls.__name__).items():
             setattr(cls, name, method)
 
-    def __new__(cls, *_: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *values: Any, **kwargs: Any) -> Self:
         """Refuse to instantiate the base class, and unknown parameters."""
         if cls is Policy:
             raise InputError(
                 "Policy is the base class of policies: derive a class from it, or use one of ours"
             )
         names = [field.name for field in fields_of(cls)]
+        if values and len(values) >= len(signature(cls.__init__).parameters):
+            raise InputError(f"{cls.__name__}: too many parameters: it takes {', '.join(names) or 'none'}")
         for name in kwargs.keys() - set(names):
             if name not in signature(cls.__init__).parameters:
                 takes = f"it takes {', '.join(names) or 'none'}"

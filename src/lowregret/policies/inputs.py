@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from inspect import getdoc
 from math import isfinite
 
+from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 from lowregret.policies import Policy
 from lowregret.policies.loading import named_class
@@ -76,8 +77,19 @@ def policy_of(policy: Policy | str) -> Policy:
     if isinstance(policy, type) and issubclass(policy, Policy):
         raise InputError(f"{policy.__name__} is a class: write {policy.__name__}()")
     if not isinstance(policy, Policy):
-        raise InputError(f"a policy must be a Policy or its name, got {policy!r}")
+        raise InputError(
+            f"a policy must be a Policy or its name, got {short_repr(policy)}{_policy_advice(policy)}"
+        )
     return policy
+
+
+def _policy_advice(policy: object) -> str:
+    """Return what to write for what was passed as a policy."""
+    if isinstance(policy, list | tuple):
+        return ": the policy comes before the arms, as in lr.Agent('MOSSV', ['A', 'B'])"
+    if hasattr(policy, "score") or hasattr(policy, "sample"):
+        return f": derive the class from lr.Policy, as in class {type(policy).__name__}(lr.Policy)"
+    return ": derive a class from lr.Policy and write its score(self, arm, clock)" if callable(policy) else ""
 
 
 def policies_of(owner: str, policies: Policy | str | Iterable[Policy | str]) -> dict[str, Policy]:

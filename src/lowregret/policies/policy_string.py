@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import MISSING
 from typing import Any
 
-from lowregret._common.other_names import our_name
+from lowregret._common.other_names import MODULE, ours
 from lowregret._common.text import unknown_name_message
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
@@ -16,11 +17,14 @@ from lowregret.policies.base import fields_of
 
 def our_class(name: str) -> type[Policy]:
     """Return the class of lowregret that has a name."""
-    if not name.isidentifier():
-        raise InputError(f"cannot read the policy {name!r}: write Name or Name(parameter=value)")
     if name not in POLICIES:
-        advice = our_name(name)
-        raise InputError(unknown_name_message("policy", name, POLICIES, advice and f"use {advice}"))
+        if use := ours(name, MODULE):
+            raise InputError(f"unknown policy {name!r}: use {use}")
+        if all(part in POLICIES for part in re.split(r"[,;\s]+", name)):
+            raise InputError(f"cannot read the policy {name!r}: write a list, with a string for each policy")
+        if not name.isidentifier():
+            raise InputError(f"cannot read the policy {name!r}: write Name or Name(parameter=value)")
+        raise InputError(unknown_name_message("policy", name, POLICIES))
     return POLICIES[name]
 
 

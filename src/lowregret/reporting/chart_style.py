@@ -14,6 +14,7 @@ from zlib import crc32
 
 import polars as pl
 
+from lowregret._common.other_names import CHARTS, answers
 from lowregret._common.validation import POSITIVE, number
 from lowregret.errors import InputError
 from lowregret.reporting.plots_extra import alt, vl_convert
@@ -112,6 +113,7 @@ class Offline:
         return {"image/svg+xml": shortened_svg(svg, f"figure-{crc32(svg.encode()):08x}")}
 
 
+@answers("a chart", CHARTS)
 class Figure(Offline, alt.LayerChart):
     """A chart whose files and notebooks need no network."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from lowregret._common.other_names import CHARTS, answers
 from lowregret.reporting.chart_style import CONFIG, HOVER, PADDING, Figure, Offline, Size, page_parameters
 from lowregret.reporting.curve_charts import regret_chart
 from lowregret.reporting.plots_extra import alt
@@ -16,6 +17,7 @@ PANEL = Size(290, 200, inf)
 PANELS_IN_ROW = 2
 
 
+@answers("a chart", CHARTS)
 class Panels(Offline, alt.ConcatChart):
     """Several charts as one figure, whose files and notebooks need no network."""
 

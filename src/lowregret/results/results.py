@@ -25,8 +25,10 @@ import polars as pl
 
 from lowregret._common.extras import import_extra
 from lowregret._common.forks import check_threads
+from lowregret._common.other_names import RESULTS, answers
 from lowregret._common.progress import Report, reporting
 from lowregret._common.text import count
+from lowregret._common.user_calls import user_call
 from lowregret._common.validation import plain_text
 from lowregret.analysis.columns import COMPARISON, READ, REGRET, SUMMARY
 from lowregret.analysis.tables import Tables
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from lowregret.results.comparison_table import Comparison
 
 
+@answers("a result", RESULTS)
 class Results(Tables):
     """The runs of policies on environments: tables, summaries, comparisons, figures and a report.
 
@@ -87,6 +90,7 @@ class Results(Tables):
     20.0
     """
 
+    @user_call
     def summary(self, *, all: bool = False) -> pl.DataFrame:
         """Summarize the final regret of every policy in every environment.
 
@@ -150,6 +154,7 @@ class Results(Tables):
         results.original_names = self.original_names
         return results
 
+    @user_call
     def with_labels(self, labels: Mapping[str, str]) -> Results:
         """Return these results with other names for policies, in tables, figures and reports.
 
@@ -188,6 +193,7 @@ class Results(Tables):
 
         return self._with_parameters(tail(self, regret).lazy()).collect()
 
+    @user_call
     def plot_tail(self, environment: str | None = None) -> altair.LayerChart:
         """Draw how often the final regret is large, on logarithmic axes.
 
@@ -257,6 +263,7 @@ class Results(Tables):
 
         return self._with_parameters(identification(self, by_time).lazy()).collect()
 
+    @user_call
     def plot_identification(
         self, environment: str | None = None, *, title: str | None = None
     ) -> altair.LayerChart:
@@ -287,6 +294,7 @@ class Results(Tables):
         curve = self.identification(by_time=True).filter(environment=name)
         return error_chart(curve, name if title is None else plain_text("plot", "title", title))
 
+    @user_call
     def compare(
         self,
         baseline: Policy | str | Results | None = None,
@@ -340,6 +348,7 @@ class Results(Tables):
         table = self._with_parameters(compare(self, name, metric).lazy()).collect()
         return Comparison.of(table, [name for name in table.columns if name not in COMPARISON], all)
 
+    @user_call
     def plot(
         self,
         environment: str | None = None,
@@ -428,6 +437,7 @@ class Results(Tables):
         tables = sweep_tables(self.summary(all=True), self.parameters, against, band)
         return fitted(lambda size: plot_against(tables, against, name, words, size), width, height)
 
+    @user_call
     def report(
         self,
         folder: str | Path,
@@ -482,6 +492,7 @@ class Results(Tables):
         with reporting(progress) as report:
             return write_report(self, folder, chosen, figures=figures, band=band, report=report)
 
+    @user_call
     def save(self, folder: str | Path) -> None:
         """Write the tables to a folder, which `open_results` opens.
 
@@ -512,6 +523,7 @@ class Results(Tables):
 
         save(self, Path(folder))
 
+    @user_call
     def to_pandas(self, table: str = "summary") -> pandas.DataFrame:
         """Return a table for pandas; it needs the extra ``pandas``.
 

@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 
 ALMOST_FULL = 64 * 2**20
 """Bytes of free space below which a failed write is put down to a full disk."""
+CHART = "a figure is result.plot().save('regret.svg')"
+FILES = {
+    **dict.fromkeys((".png", ".svg", ".pdf"), CHART),
+    **dict.fromkeys((".html", ".htm"), "a page is result.report(folder)"),
+    ".csv": "one table is result.summary().write_csv('summary.csv')",
+    ".parquet": "one table is result.summary().write_parquet('summary.parquet')",
+    ".json": "plain data is result.to_dict()",
+}
+"""What to call for a file, which people name where a folder is wanted, by its ending."""
 SAVED = "saved"
 """The key of ``experiment.json`` that says that no experiment wrote the tables."""
 
@@ -31,6 +40,8 @@ SAVED = "saved"
 def save(results: Results, folder: Path) -> None:
     """Write results to a folder; results that were saved there before are replaced."""
     check_threads("save")
+    if folder.suffix in FILES:
+        raise InputError(f"save writes a folder of tables, got {str(folder)!r}: {FILES[folder.suffix]}")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"save: {str(folder)!r} is not a folder")
     description = folder / "experiment.json"

@@ -221,6 +221,10 @@ def league(
     >>> league.standings.filter(scope="all testbeds").select("policy", "rank").rows()
     [('MOSS', 1.0), ('UCB1', 2.0)]
     """
+    if not isinstance(size, str):
+        raise InputError(
+            "league: the size comes first; name the policies, as in lr.league(policies=['UCB1'])"
+        )
     if size not in SIZES:
         raise InputError(f"league: size must be one of {', '.join(SIZES)}, got {size!r}")
     validate_backend("league", engine)

@@ -393,6 +393,8 @@ class SQLiteStore(SQLStore):
         }
         name = getattr(error, "sqlite_errorname", None) or ""
         reason = next((reason for code, reason in advice.items() if name.startswith(code)), str(error))
+        if os.path.isdir(self._path):
+            reason = "it is a folder: name a file in it"
         if name.startswith("SQLITE_CANTOPEN"):
             self._check_descriptors()
         return StoreError(f"cannot use {self.title}: {reason}")
