@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import float64
+from numba import float64, njit
 
 import lowregret as lr
 from lowregret._common import progress
@@ -631,13 +631,48 @@ def later(x: float) -> float:
     return 2.0 * x
 
 
-def test_an_external_function_calls_none_that_is_declared_after_it():
-    """The linker would end the process, since nothing stands behind the symbol yet."""
-    external.define_symbols()
-    for function in (earlier, later):
-        external.implement_external(function)
-    try:
-        with pytest.raises(Exception, match="lowregret_later is called by what was declared before it"):
-            external.define_symbols()
-    finally:
-        external.undefined.clear()
+def unlucky(x: float) -> float:
+    return 3.0 * x
+
+
+def slot_of(function) -> external.Slot:
+    external.implement_external(function)
+    return external.slots.pop(function)
+
+
+def test_an_external_function_is_compiled_when_it_is_first_called():
+    slots = [slot_of(function) for function in (earlier, later)]  # one calls what is declared after it
+    first, second = slots
+    called = njit(lambda x: earlier(x) + x if x > 0.0 else 0.0)
+    assert called(0.0) == 0.0 and first.machine_code is second.machine_code is None
+    assert called(1.0) == called(1.0) == 4.0
+    assert all(slot.address.value == slot.machine_code.address for slot in slots)
+
+
+def test_an_external_function_that_cannot_be_compiled_is_computed_by_python(monkeypatch):
+    slot, called = slot_of(unlucky), njit(lambda x: unlucky(x))
+    with monkeypatch.context() as patch:
+        patch.setattr(code_cache, "compile_or_load", raise_interrupt)
+        assert called(1.0) == 3.0 and slot.machine_code is None
+    assert called(2.0) == 6.0 and slot.machine_code is not None
+
+
+def raise_interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_simulation_compiles_the_draws_it_makes_alone(tmp_path):
+    """Bernoulli rewards need no draw of a rare family, and Poisson rewards need no beta."""
+    script = """
+import lowregret as lr
+from lowregret.engine.bridge.external import slots
+for bandit in ("bernoulli:0.2,0.8", "poisson:1,2"):
+    lr.simulate("UCB1", bandit, 50, 2, clip=True)
+    print(sorted(function.__name__ for function, slot in slots.items() if slot.machine_code))
+"""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    for _ in range(2):  # compiled, and from the disk
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", script], env=environment, capture_output=True, text=True
+        )
+        assert done.stdout.splitlines() == ["[]", "['_draw_other', 'poisson']"], done.stderr

@@ -19,6 +19,7 @@ def compile_ahead(policies: Iterable[Policy], report: Report) -> int:
     The machine code is kept on disk, and serves every family of rewards, horizon and number of arms.
     """
     from lowregret.engine.backends.cpu import is_compiled, prepare
+    from lowregret.engine.bridge.external import compile_all
 
     bandit = bernoulli([0.4, 0.5])
     problems = [Problem(policy, bandit, 1_000, grid=np.array([1_000], np.int64)) for policy in policies]
@@ -30,4 +31,5 @@ def compile_ahead(policies: Iterable[Policy], report: Report) -> int:
             wait(place)
             prepare(problem)
             advance(str(problem.policy), 1)
+        compile_all()
     return missing

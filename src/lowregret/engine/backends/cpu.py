@@ -8,12 +8,26 @@ import numpy as np
 
 from lowregret._common.arrays import Integers
 from lowregret.engine.backends.threads import interruptible, run_in_threads
-from lowregret.engine.bridge.compiler import entry, is_on_disk
+from lowregret.engine.bridge.compiler import address_of, entry, expect, has_address, is_on_disk
+from lowregret.engine.bridge.numba_options import lock
 from lowregret.engine.encoding import arm_table, encode, rows_of_runs
 from lowregret.engine.failures import call, raise_for
 from lowregret.engine.kernels.answers import Answers
+from lowregret.engine.kernels import delayed_run
 from lowregret.engine.kernels.modes import play_run, select_mode
-from lowregret.engine.kernels.runs import Outputs, Setup, new_memory, play_runs, sum_rewards
+from lowregret.engine.kernels.rng import Rng
+from lowregret.engine.kernels.runs import (
+    Addresses,
+    Outputs,
+    Setup,
+    new_memory,
+    new_run,
+    play_runs,
+    prepare_run,
+    sum_rewards,
+)
+from lowregret.engine.kernels.simulated_run import finish, pull_each
+from lowregret.engine.kernels.statistics import observes_plainly
 from lowregret.engine.problem import PATH, RECORDS, REWARDS, Control, Outcome, Problem, eliminates
 from lowregret.engine.start import within_memory
 
@@ -39,6 +53,7 @@ class Game:
             if not record.of_path
         }
         self.mode = select_mode(problem)
+        self.addresses = Addresses(0, 0, 0)
 
     def arguments(self, start: int, stop: int) -> tuple[Any, ...]:
         """Return the arguments of ``play_runs`` after the policy, for the runs from ``start`` to ``stop``."""
@@ -60,7 +75,7 @@ class Game:
         arms = rows_of_runs(problem, encoding, problem.first_run + start, stop - start)
         setup = Setup(
             encoding.first_round, arms, encoding.data, horizon, problem.clip, problem.grid,
-            np.uint64(problem.seed), encoding.shuffled,
+            np.uint64(problem.seed), encoding.shuffled, self.addresses,
         )  # fmt: skip
         return setup, problem.first_run + start, outputs, memory, scratch
 
@@ -69,20 +84,44 @@ class Game:
         """The function that plays a run, and the one of the mode that is compiled instead."""
         return play_run, self.mode.play
 
+    @property
+    def called(self) -> dict[str, tuple[Any, ...]]:
+        """By the fields of ``Addresses``, the functions that know no policy, and examples of arguments."""
+        setup, _, outputs, memory, _ = self.arguments(0, 1)
+        run, rng = new_run(setup, outputs, memory, 0, 0), Rng(memory.states[0])
+        called: dict[str, tuple[Any, ...]] = {
+            "prepare_run": (prepare_run, setup.rows[0], setup.seed, 0, setup.shuffled, memory),
+            "finish": (finish, run, 0, 0),
+        }
+        if observes_plainly(type(self.problem.policy)) and self.mode is not delayed_run:
+            called["pull_each"] = pull_each, None, 0, rng, 0, run
+        return called
+
+    def compile_called(self) -> None:
+        """Compile or load the functions that know no policy; runs can be played from now on."""
+        called = {name: address_of(*arguments) for name, arguments in self.called.items()}
+        self.addresses = self.addresses._replace(**called)
+
     def play(self) -> Any:
         """Return ``play_runs`` for the problem, compiled or loaded."""
-        return entry(play_runs, self.problem.policy, *self.arguments(0, 0), calls=self.calls)
+        with lock:
+            for function, *examples in self.called.values():
+                expect(function, *examples)
+            return entry(play_runs, self.problem.policy, *self.arguments(0, 0), calls=self.calls)
 
 
 def prepare(problem: Problem) -> None:
     """Compile what plays a problem, and keep it on disk."""
-    Game(replace(problem, runs=1), Control().halt).play()
+    game = Game(replace(problem, runs=1), Control().halt)
+    game.play()
+    game.compile_called()
 
 
 def is_compiled(problem: Problem) -> bool:
     """Return whether nothing has to be compiled for a problem."""
     game = Game(replace(problem, runs=1), Control().halt)
-    return is_on_disk(play_runs, problem.policy, *game.arguments(0, 0), calls=game.calls)
+    called = all(has_address(*arguments) for arguments in game.called.values())
+    return called and is_on_disk(play_runs, problem.policy, *game.arguments(0, 0), calls=game.calls)
 
 
 def run(problem: Problem, control: Control) -> Outcome:
@@ -91,6 +130,7 @@ def run(problem: Problem, control: Control) -> Outcome:
     encoding, records, pulls = game.encoding, game.records, game.pulls
     rows, data, means, seed = encoding.rows, encoding.data, encoding.means, np.uint64(problem.seed)
     play = interruptible(game.play)
+    interruptible(game.compile_called)
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, call(play, policy, *game.arguments(start, stop)), problem.bandit)

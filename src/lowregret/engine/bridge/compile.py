@@ -109,7 +109,6 @@ def path_on_disk(function: Any, options: Any, arguments: Any, named: Any) -> str
     Only code that does not depend on a policy is kept by itself.
     """
     from lowregret.engine.bridge import code_cache
-    from lowregret.engine.bridge.external import define_symbols
     from lowregret.engine.bridge.identity import is_kernel
 
     kinds = (*arguments, *named.values())
@@ -117,7 +116,6 @@ def path_on_disk(function: Any, options: Any, arguments: Any, named: Any) -> str
         return None
     if not all(map(is_importable, kinds)) or any(map(_has_policy, kinds)):
         return None
-    define_symbols()  # machine code from the disk may refer to them
     where = function.__module__, function.__qualname__, tuple(named)
     return code_cache.file_for("engine", function.__name__, where, options, kinds, modules_of(kinds))
 
@@ -201,7 +199,7 @@ def compiled_as(plain: Callable[..., Any]) -> Callable[[Function], Function]:
 
 
 def external(function: Function) -> Function:
-    """Let compiled code call a function of numbers by a symbol, as it is compiled once for all callers."""
+    """Let compiled code call a function of numbers by its address: it is compiled once, for all callers."""
 
     def declaration() -> None:
         from lowregret.engine.bridge.external import implement_external
@@ -210,6 +208,24 @@ def external(function: Function) -> Function:
 
     _declare(declaration)
     return function
+
+
+def call_by_address(function: Function) -> Callable[..., Any]:
+    """Make a function that calls another one, in compiled code by the address that is its first argument.
+
+    So what calls it need not wait for its machine code; see ``compiler.address_of``.
+    """
+
+    def call(address: int, *arguments: Any) -> Any:
+        return function(*arguments)
+
+    def declaration() -> None:
+        from lowregret.engine.bridge.external import implement_call_by_address
+
+        implement_call_by_address(call, getattr(function, "py_func", function))
+
+    _declare(declaration)
+    return call
 
 
 def register_tuple_methods(kind: type) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from numba import config, njit, typeof, types
 
 from lowregret._common.progress import compiling
-from lowregret.engine.bridge import code_cache
+from lowregret.engine.bridge import code_cache, external
 from lowregret.engine.bridge.compile import (
     is_importable,
     modules_of,
@@ -29,7 +29,6 @@ from lowregret.engine.bridge.compile import (
     use_numba,
 )
 from lowregret.engine.bridge.compile_errors import TRACEBACK, explain
-from lowregret.engine.bridge.external import define_symbols
 from lowregret.engine.bridge.function_copies import copy_function
 from lowregret.engine.bridge.identity import CodeGraph, NoIdentity
 from lowregret.engine.bridge.numba_options import METHODS, OPTIONS, lock, options_of
@@ -41,6 +40,8 @@ from lowregret.policies.class_validation import COMPARISONS
 use_numba()
 _compiled: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
+_addresses: dict[tuple[Any, ...], Any] = {}
+"""What was compiled to be called by its address; machine code lives as long as these."""
 CALLED = (
     *(*COMPARISONS, "lower_bound", "next_round", "transform_reward", "list_index_slope", "update_memory"),
     *("recommend", "stop", "accepts"),
@@ -78,6 +79,32 @@ def entry(
     return _entries[shape]
 
 
+def expect(function: Any, *examples: Any) -> None:
+    """Let what is compiled now call a function by its address, with arguments of the types of the examples."""
+    body = getattr(function, "py_func", function)
+    external.expected[body] = external.signature_for(body, examples)
+
+
+def address_of(function: Any, *examples: Any) -> int:
+    """Compile or load a function for arguments of the types of the examples; return its address."""
+    body = getattr(function, "py_func", function)
+    shape = body, _shape(examples)
+    with lock, _without_collection():
+        if shape not in _addresses:
+            kind = external.signature_for(body, examples)
+            _addresses[shape] = external.machine_code(body, kind)
+    return int(_addresses[shape].address)
+
+
+def has_address(function: Any, *examples: Any) -> bool:
+    """Return whether ``address_of`` need not compile."""
+    body = getattr(function, "py_func", function)
+    if (body, _shape(examples)) in _addresses:
+        return True
+    path = external.path_of(body, external.signature_for(body, examples))
+    return path is not None and code_cache.has_code(path)
+
+
 def dispatch(function: Any, inline: bool) -> Callable[..., Any]:
     """Return a function of the engine as Python calls it, compiled or loaded for each types of arguments."""
     options, versions = options_of(inline), dict[Any, Callable[..., Any]]()
@@ -103,7 +130,6 @@ def dispatch(function: Any, inline: bool) -> Callable[..., Any]:
 
 def with_compiled_methods(policy: Policy) -> Policy:
     """Return a policy for plain Python that computes as compiled code does, where a division by 0 is inf."""
-    define_symbols()
     other = copy(policy)
     for name in CALLED:
         if callable(getattr(policy, name, None)):
@@ -154,7 +180,6 @@ def _compile(function: FunctionType, policy: Policy, kinds: Any, calls: Any) -> 
     function = _specialised(function, type(policy), bodies)
     if path and plain != kinds:
         function, kinds = _from_tuples(function, kinds), plain
-    define_symbols()
     attempts.clear()
     loaded = bool(path) and code_cache.has_code(str(path))
     with nullcontext() if loaded else compiling(str(policy)), _without_collection():

@@ -1,82 +1,134 @@
-"""Functions of numbers that compiled code calls by a symbol: they are compiled once, not into every caller.
+"""Functions that compiled code calls by their address, so that they are compiled apart from their callers.
 
 Numba links all that a function calls into its machine code, and optimises it again. The draws of rare
-families of rewards would be a third of the code of a class of policies.
+families of rewards would be a third of the code of a class of policies, and most simulations draw from none.
+
+So compiled code reads the address of a function of numbers from a slot, a symbol that the linker knows from
+the start. At first it is the address of a Python function, which compiles the function or loads it from the
+disk, and writes the address of the machine code into the slot.
+
+Functions of other arguments are compiled for their types by ``compiler.address_of``, and the address is handed to what
+calls them.
 """
 
 from __future__ import annotations
 
+from ctypes import CFUNCTYPE, addressof, c_double, c_int64, c_uint64, c_void_p, cast
 from inspect import signature
 from types import FunctionType
-from typing import Any, cast
+from typing import Any
 
 from llvmlite import binding, ir  # type: ignore[import-untyped]
-from numba import cfunc, config, types
-from numba.extending import intrinsic, overload
+from numba import cfunc, typeof, types
+from numba.extending import lower_builtin, type_callable
 
 from lowregret.engine.bridge import code_cache
-from lowregret.engine.bridge.compile import jittable_functions
-from lowregret.engine.bridge.numba_options import INLINED, accepted, lock, overload_options
+from lowregret.engine.bridge.compile import is_importable, jittable_functions, modules_of
+from lowregret.engine.bridge.numba_options import accepted, lock
 
 _OPTIONS: Any = {"error_model": "numpy", "forceinline": True, **accepted("_nrt", False)}
 _NUMBERS = {"float": types.float64, "int": types.int64, "Any": types.uint64}
 """The numbers that annotations stand for: ``Any`` is a key or other random bits."""
 _BITS = {types.float64: ir.DoubleType(), types.int64: ir.IntType(64), types.uint64: ir.IntType(64)}
+_C = {types.float64: c_double, types.int64: c_int64, types.uint64: c_uint64}
 
-undefined: dict[str, tuple[FunctionType, Any]] = {}
-"""By symbol the functions that this process has yet to compile or load; each calls earlier ones only."""
-_compiled: list[Any] = []
-"""The others: their machine code lives as long as these."""
-_defining = False
+_RETURNED = {"None": types.none, "int": types.int64, "tuple[int, int, int]": types.UniTuple(types.int64, 3)}
+"""What annotations of functions that are called by an address stand for, where they return it."""
+
+expected: dict[FunctionType, Any] = {}
+"""By the functions that are called by an address, the signature for which they are compiled now."""
+slots: dict[FunctionType, Slot] = {}
+"""The slots of all functions that compiled code calls by their address."""
+
+
+class Slot:
+    """Where compiled code finds the address of a function."""
+
+    def __init__(self, function: FunctionType, kind: Any) -> None:
+        self.function, self.kind = function, kind
+        self.machine_code: Any = None
+        self._first_call = CFUNCTYPE(*(_C[number] for number in (kind.return_type, *kind.args)))(self._call)
+        self.address = c_void_p(cast(self._first_call, c_void_p).value)
+
+    def compile(self) -> None:
+        """Compile or load the function, and let compiled code call it from now on."""
+        with lock:
+            if self.machine_code is None:
+                self.machine_code = machine_code(self.function, self.kind)
+                self.address.value = self.machine_code.address
+
+    def _call(self, *numbers: Any) -> Any:
+        """Compute the function for compiled code that has found no machine code yet."""
+        try:
+            self.compile()
+        except BaseException:  # an interrupt as well: no exception passes through compiled code
+            return self.function(*numbers)
+        return self.machine_code.ctypes(*numbers)
 
 
 def implement_external(function: FunctionType) -> None:
-    """Let compiled code call a function of numbers by a symbol."""
-    symbol, names = f"lowregret_{function.__name__}", ", ".join(signature(function).parameters)
+    """Let compiled code call a function of numbers by its address."""
+    names, symbol = ", ".join(signature(function).parameters), f"lowregret_{function.__name__}"
     notes = [str(getattr(note, "__name__", note)) for note in function.__annotations__.values()]
     *numbers, returned = [_NUMBERS[note] for note in notes]
     kind = returned(*numbers)
-    undefined[symbol] = function, kind
+    slots[function] = slot = Slot(function, kind)
+    binding.add_symbol(symbol, addressof(slot.address))
     jittable_functions.add(function)
+    type_callable(function)(lambda context: eval(f"lambda {names}: signature_", {"signature_": kind}))
 
     def call(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        function_type = ir.FunctionType(_BITS[kind.return_type], [_BITS[number] for number in kind.args])
+        machine = ir.FunctionType(_BITS[returned], [_BITS[number] for number in numbers]).as_pointer()
         known = builder.module.globals.get(symbol)
-        return builder.call(known or ir.Function(builder.module, function_type, symbol), arguments)
+        return builder.call(
+            builder.load(known or ir.GlobalVariable(builder.module, machine, symbol)), arguments
+        )
 
-    typed: Any = intrinsic(eval(f"lambda context_, {names}: answer_", {"answer_": (kind, call)}))
-    body = eval(f"lambda {names}: typed_({names})", {"typed_": typed})
-
-    def build(*arguments: Any) -> Any:
-        define_symbols()
-        assert symbol not in undefined, f"{symbol} is called by what was declared before it"
-        return body
-
-    cast(Any, build).__signature__ = signature(function)
-    overload(function, **overload_options(INLINED))(build)
+    lower_builtin(function, *numbers)(call)
 
 
-def define_symbols() -> None:
-    """Compile or load what the symbols stand for, before machine code that refers to them is linked."""
-    global _defining
-    if not undefined or cast(Any, config).DISABLE_JIT:  # whoever holds a lock of Numba must not wait for ours
-        return
-    with lock:
-        if _defining:  # while one is compiled that calls earlier ones
-            return
-        _defining = True
-        try:
-            while undefined:
-                symbol, (function, kind) = next(iter(undefined.items()))
-                _compiled.append(compile_external(function, kind))
-                binding.add_symbol(symbol, _compiled[-1].address)
-                del undefined[symbol]
-        finally:
-            _defining = False
-
-
-def compile_external(function: FunctionType, kind: Any) -> Any:
-    path = code_cache.file_for("engine", function.__name__, function.__module__, "external", kind)
+def machine_code(function: FunctionType, kind: Any) -> Any:
+    """Compile or load a function for the types of a signature; return Numba's object for C functions."""
     return code_cache.compile_or_load(
-        function, path, lambda body, cache: cfunc(kind, cache=cache, **_OPTIONS)(body)
+        function, path_of(function, kind), lambda body, cache: cfunc(kind, cache=cache, **_OPTIONS)(body)
     )
+
+
+def path_of(function: FunctionType, kind: Any) -> str | None:
+    """Return the file beside which the machine code of a function is kept, or None."""
+    if not all(map(is_importable, kind.args)):
+        return None
+    where = function.__module__, "external", kind, modules_of(kind.args)
+    return code_cache.file_for("engine", function.__name__, *where)
+
+
+def signature_for(function: FunctionType, examples: tuple[Any, ...]) -> Any:
+    """Return the signature of a function for arguments of the types of the examples."""
+    return _RETURNED[function.__annotations__["return"]](*map(typeof, examples))
+
+
+def implement_call_by_address(name: Any, function: FunctionType) -> None:
+    """Let compiled code that calls ``name`` call a function by the address that is the first argument."""
+    returned, names = _RETURNED[function.__annotations__["return"]], list(signature(function).parameters)
+
+    def typed(address: Any, *arguments: Any) -> Any:
+        """Return the signature of a call, which must be the one for which the function is compiled."""
+        kind = returned(*map(types.unliteral, arguments))
+        if kind != expected.get(function):
+            raise TypeError(f"{function.__name__} is compiled for {expected.get(function)}, not for {kind}")
+        return returned(types.int64, *kind.args)
+
+    def call(context: Any, builder: Any, kind: Any, arguments: Any) -> Any:
+        bits = [context.get_value_type(argument) for argument in kind.args[1:]]
+        machine = ir.FunctionType(context.get_value_type(returned), bits).as_pointer()
+        return builder.call(builder.inttoptr(arguments[0], machine), arguments[1:])
+
+    listed = ", ".join(["address_", *names])
+    type_callable(name)(lambda context: eval(f"lambda {listed}: typed_({listed})", {"typed_": typed}))
+    lower_builtin(name, *[types.Any] * (1 + len(names)))(call)
+
+
+def compile_all() -> None:
+    """Compile or load all of these functions, whichever a simulation may call."""
+    for slot in slots.values():
+        slot.compile()

@@ -15,7 +15,6 @@ from numba.extending import intrinsic
 
 from lowregret.engine.bridge.compile import use_numba
 from lowregret.engine.bridge.compile_errors import TRACEBACK, message_lines
-from lowregret.engine.bridge.external import define_symbols
 from lowregret.engine.bridge.identity import unseeded
 from lowregret.engine.kernels.rng import STATE, Rng, bits
 from lowregret.environments import Sampled
@@ -46,7 +45,6 @@ def sampler_address(arm: Sampled) -> int:
     if mistake := unseeded(arm.sample):
         raise InputError(f"sampled: {mistake}, which the seed does not determine: draw from its argument rng")
     if arm.sample not in _samplers:
-        define_symbols()
         sample: Any = njit(error_model="numpy", nogil=True)(arm.sample)
 
         def draw(key: Any, n: int) -> float:

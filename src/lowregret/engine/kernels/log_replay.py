@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled
-from lowregret.engine.kernels.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
+from lowregret.engine.kernels.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, stream, uniform
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.runs import RunMemory, prepare_run
 from lowregret.engine.kernels.state import ArmTable, Rows, State
@@ -51,8 +51,7 @@ def replay_runs(
     """Read the log as often as the outputs have entries, the first time as resample number ``start``."""
     table, rng = memory.table, Rng(memory.states[0])
     for number in range(start, start + len(matched)):
-        shuffle(seed, number, memory.order)
-        prepare_run(arms, seed, number, memory)
+        prepare_run(arms, seed, number, True, memory)
         state, earned = replay_once(
             policy, clip, first, rng, table, log, seed, number, horizon, events, stop, scores
         )

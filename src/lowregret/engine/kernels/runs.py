@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.bridge.compile import compiled
+from lowregret.engine.bridge.compile import call_by_address, compiled, jittable, jittable_inline
 from lowregret.engine.kernels.answers import answers_of
 from lowregret.engine.kernels.delayed_rewards import nth_delay
 from lowregret.engine.kernels.drifting import drifting_reward
@@ -31,6 +31,15 @@ class Setup(NamedTuple):
     grid: Integers
     seed: Any
     shuffled: bool
+    addresses: Addresses
+
+
+class Addresses(NamedTuple):
+    """Where the machine code of the functions is that each run calls once, and that know no policy."""
+
+    prepare_run: int
+    pull_each: int
+    finish: int
 
 
 class Outputs(NamedTuple):
@@ -59,13 +68,29 @@ def new_memory(table: ArmTable) -> RunMemory:
     return RunMemory(table._replace(rows=rows), np.arange(len(rows)), np.zeros(1, STATE))
 
 
-@compiled
-def prepare_run(rows: Rows, seed: Any, number: int, memory: RunMemory) -> None:
+@jittable
+def prepare_run(rows: Rows, seed: Any, number: int, shuffled: bool, memory: RunMemory) -> None:
     """Lay out the arms of run ``number`` in their order, and start the policy's random stream."""
+    if shuffled:
+        shuffle(seed, number, memory.order)
     lay_out(rows, memory.order, seed, number, memory.table.rows)
     state = memory.states[0]
     state["key"] = stream(seed, number, POLICY_STREAM)
     state["drawn"] = 0
+
+
+prepare_run_at, finish_at = call_by_address(prepare_run), call_by_address(finish)
+
+
+@jittable_inline
+def new_run(setup: Setup, outputs: Outputs, memory: RunMemory, entry: int, number: int) -> Run:
+    """Return what run ``number`` plays on, and entry ``entry`` of the outputs."""
+    regret, rewards = outputs.regret[entry], outputs.rewards[entry % len(outputs.rewards)]
+    path, answers = outputs.path[entry % len(outputs.path)], answers_of(outputs.answers, entry)
+    return Run(
+        memory.table, setup.data, setup.horizon, setup.clip, setup.grid, setup.seed, number, regret, rewards,
+        path, answers, outputs.stop, setup.addresses.pull_each,
+    )  # fmt: skip
 
 
 def play_runs(
@@ -75,20 +100,18 @@ def play_runs(
 
     Return the status of the run that failed, else ``PLAYING``.
     """
-    first, arms, data, horizon, clip, grid, seed, shuffled = setup
-    table, order, rng = memory.table, memory.order, Rng(memory.states[0])
-    rows = table.rows
+    arms, order, rng, rows = setup.rows, memory.order, Rng(memory.states[0]), memory.table.rows
     for entry in range(len(outputs.regret)):
         number = first_run + entry
-        if shuffled:
-            shuffle(seed, number, order)
-        prepare_run(arms[entry % len(arms)], seed, number, memory)
-        regret, rewards = outputs.regret[entry], outputs.rewards[entry % len(outputs.rewards)]
-        path, stop = outputs.path[entry % len(outputs.path)], outputs.stop
-        answers = answers_of(outputs.answers, entry)
-        run = Run(table, data, horizon, clip, grid, seed, number, regret, rewards, path, answers, stop)
-        state = play_run(policy, State(first, count_active(rows), 0, 0, PLAYING), rng, run, scratch)
-        status = finish(run, state.round.number, state.t) if state.status == PLAYING else state.status
+        prepare_run_at(
+            setup.addresses.prepare_run, arms[entry % len(arms)], setup.seed, number, setup.shuffled, memory
+        )
+        run = new_run(setup, outputs, memory, entry, number)
+        first = State(setup.first_round, count_active(rows), 0, 0, PLAYING)
+        state = play_run(policy, first, rng, run, scratch)
+        status = state.status
+        if status == PLAYING:
+            status = finish_at(setup.addresses.finish, run, state.round.number, state.t)
         if status != PLAYING:
             return status
         for i in range(len(rows)):

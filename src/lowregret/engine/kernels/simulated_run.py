@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.bridge.compile import by_policy_class, compiled, compiled_inline
+from lowregret.engine.bridge.compile import by_policy_class, call_by_address, compiled, compiled_inline
 from lowregret.engine.kernels.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
@@ -42,6 +42,7 @@ class Run(NamedTuple):
     path: Integers
     answers: Any  # an ``answers.Answers``, None if they are not recorded
     stop: Integers
+    pull_each: int  # the address of ``pull_each`` for no observer
 
 
 @compiled
@@ -150,8 +151,12 @@ def pull_each(observer: Any, times: int, rng: Rng, number: int, run: Run) -> tup
     return t, at, PLAYING
 
 
+pull_each_at = call_by_address(pull_each)
+
+
 def _warm_up_plainly(policy: Any, state: State, rng: Rng, run: Run) -> State:
-    t, at, status = pull_each(None, rules_of(policy).warmup, rng, state.round.number, run)
+    times, number = rules_of(policy).warmup, state.round.number
+    t, at, status = pull_each_at(run.pull_each, None, times, rng, number, run)
     return State(state.round, state.active_arms, t, at, status)
 
 
