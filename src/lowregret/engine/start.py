@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from inspect import signature
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ from lowregret.engine.kernels.state import Rows
 from lowregret.errors import InputError
 from lowregret.policies import Arm, Policy, clock_at
 from lowregret.policies.base import takes_rng
+from lowregret.policies.class_validation import COMPARISONS
 
 METHODS = {
     "score": "arm, clock",
@@ -41,6 +43,8 @@ may end with ``rng``. A policy has one of the first seven, by which it compares 
 
 NUMBERS = ("t", "T", "n", "i", "k", "time", "step", "round_number", "horizon", "pulls")
 """Names that a clock does not have."""
+_READ = (*METHODS, "first_round", "round_robin")
+"""The attributes of a class on which it depends whether the engine can call its methods."""
 
 
 def start(policy: Policy, rows: Rows, horizon: int) -> Any:
@@ -91,37 +95,14 @@ def within_memory(sentence: str) -> Iterator[None]:
         raise InputError(sentence) from None
 
 
-def _check_clock(policy: Policy, method: str, parameters: str) -> None:
-    """Refuse the name of a number for the clock, which arguments by position would let pass."""
-    names = list(signature(getattr(policy, method)).parameters)
-    for name, role in zip(names, parameters.split(", "), strict=False):
-        if role == "clock" and name in NUMBERS:
-            raise InputError(
-                f"{policy}: {method}(self, {', '.join(names)}): {name} would be the clock, not a number: "
-                f"write {method}(self, {parameters}) and use clock.t or clock.horizon"
-            )
-
-
 def _validate_methods(policy: Policy) -> None:
-    """Refuse a policy whose methods the engine could not call."""
-    if not policy.round_robin and not any(hasattr(policy, name) for name in list(METHODS)[:7]):
-        raise InputError(
-            f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng), "
-            "normal_posterior(self, arm), beta_posterior(self, arm), list_index(self, arm, clock), "
-            "duel(self, one, other, clock, rng) or choose(self, arms, clock, rng), or set round_robin"
-        )
-    for method, parameters in METHODS.items():
-        if hasattr(policy, method):
-            if method in ("score", "choose") and policy.overrides("first_round"):
-                parameters += ", round"
-            if takes_rng(type(policy), method):
-                parameters += ", rng"
-            if len(signature(getattr(policy, method)).parameters) != len(parameters.split(",")):
-                raise InputError(f"{policy}: write {method}(self, {parameters})")
-            _check_clock(policy, method, parameters)
-    if type(policy).__module__.startswith("lowregret."):
+    """Raise ``InputError`` if the engine could not call the methods of a policy."""
+    kind = type(policy)
+    if mistake := _mistake_in_methods(kind, tuple(getattr(kind, name, None) for name in _READ)):
+        raise InputError(f"{policy}: {mistake}")
+    if kind.__module__.startswith("lowregret."):
         return
-    if draw := unseeded(type(policy)):
+    if draw := unseeded(kind):
         remedy = "draw from the rng of sample(self, arm, clock, rng)"
         raise InputError(f"{policy}: {draw}, which the seed does not determine: {remedy}")
     posterior, deviation = getattr(policy, "normal_posterior", cast(Any, None)), 0.0
@@ -130,3 +111,31 @@ def _validate_methods(policy: Policy) -> None:
             _, deviation = posterior(Arm(0, max(policy.warmup, 1), mean, 0.25, policy.initial_memory()))
         if deviation < 0:
             raise InputError(f"{policy}: normal_posterior must return a deviation >= 0, got {deviation:g}")
+
+
+@lru_cache(maxsize=256)
+def _mistake_in_methods(kind: type[Policy], attributes: tuple[Any, ...]) -> str:
+    """Return what is wrong with the methods of a class, "" if nothing is; ``attributes`` are of ``_READ``.
+
+    A number for the clock, which arguments by position would let pass, is one of the mistakes.
+    """
+    comparisons = [f"{name}(self, {METHODS[name]})" for name in METHODS if name in COMPARISONS]
+    if not any(getattr(kind, name, False) for name in COMPARISONS):
+        return f"define {', '.join(comparisons[:-1])} or {comparisons[-1]}, or set round_robin"
+    policy = object.__new__(kind)
+    for method, parameters in METHODS.items():
+        if hasattr(kind, method):
+            if method in ("score", "choose") and kind.overrides("first_round"):
+                parameters += ", round"
+            if takes_rng(kind, method):
+                parameters += ", rng"
+            names, roles = list(signature(getattr(policy, method)).parameters), parameters.split(", ")
+            if len(names) != len(roles):
+                return f"write {method}(self, {parameters})"
+            for name, role in zip(names, roles, strict=True):
+                if role == "clock" and name in NUMBERS:
+                    return (
+                        f"{method}(self, {', '.join(names)}): {name} would be the clock, not a number: "
+                        f"write {method}(self, {parameters}) and use clock.t or clock.horizon"
+                    )
+    return ""

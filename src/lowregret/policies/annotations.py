@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -23,6 +24,7 @@ class Parameter(NamedTuple):
     rules: tuple[Rule, ...]
 
 
+@lru_cache(maxsize=256)
 def parameters_of(cls: Any) -> dict[str, Parameter]:
     """Return what the annotations of a class say of its parameters."""
     try:
