@@ -12,8 +12,8 @@ from lowregret.engine.bridge.compiler import address_of, entry, expect, has_addr
 from lowregret.engine.bridge.numba_options import lock
 from lowregret.engine.encoding import arm_table, encode, rows_of_runs
 from lowregret.engine.failures import call, raise_for
-from lowregret.engine.kernels.answers import Answers
 from lowregret.engine.kernels import delayed_run
+from lowregret.engine.kernels.answers import Answers
 from lowregret.engine.kernels.modes import play_run, select_mode
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.runs import (
