@@ -33,11 +33,12 @@ from lowregret.engine.backends.cuda.device import (
     cuda,
     make_kernel,
     policy_tuple,
+    products_rounded,
 )
 from lowregret.engine.backends.cuda.device import require_device as require_device
 from lowregret.engine.backends.cuda.layout import constants_of
 from lowregret.engine.backends.cuda.play import binary_reward, kernel, reward_and_gap
-from lowregret.engine.backends.cuda.table import CLOSED, DeviceArms, new_table, shared_table
+from lowregret.engine.backends.cuda.table import DeviceArms, new_table, shared_table
 from lowregret.engine.backends.threads import Stopped
 from lowregret.engine.bridge.policy_types import policy_type
 from lowregret.engine.encoding import Encoding, encode
@@ -45,6 +46,7 @@ from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.drifting import MeanPath
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.runs import sum_rewards
+from lowregret.engine.kernels.state import CLOSED
 from lowregret.engine.problem import PATH, RECORDS, REWARDS, Control, Outcome, Problem, eliminates
 from lowregret.engine.start import within_memory
 from lowregret.policies import NEVER
@@ -92,7 +94,7 @@ def run(problem: Problem, control: Control) -> Outcome:
         start_kernel(*arguments, *settings, *buffer.memory.values())
         buffer.event.record(buffer.stream)
 
-    with nullcontext() if play in _launched else compiling(f"{policy} for the GPU"):
+    with nullcontext() if play in _launched else compiling(f"{policy} for the GPU"), products_rounded():
         widths = _widths(problem, constants, arguments)
         launch(0, 0, buffers[0])  # plays no run, but compiles
         cuda.synchronize()
@@ -174,7 +176,7 @@ def _kernel_for(problem: Problem, encoding: Encoding) -> tuple[Any, tuple[Any, .
         encodings,
         thresholds,
         np.append(encoding.data, 0.0),
-        rows["gap"].copy(),
+        rows["gap"] * (encoding.means is None),
     ]
     arrays.append(np.where(rows["active"], 0, CLOSED).astype(np.int32))
     arguments = (

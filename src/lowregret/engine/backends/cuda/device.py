@@ -7,7 +7,9 @@ which the numbers and functions that depend on the problem (see ``constants``) a
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from inspect import getattr_static
 from math import ceil, floor
@@ -29,7 +31,8 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks it up, and NumPy 2.5 h
     vars(np)["row_stack"] = np.vstack
 try:
     cuda: Any = import_module("numba.cuda")
-    overload_method = import_module("numba.cuda.extending").overload_method
+    overload: Any = import_module("numba.cuda.extending").overload
+    templates: Any = import_module("numba.cuda.typing.templates")
     libdevice: Any = getattr(cuda, "libdevice", None)  # which the simulator lacks
 except (AttributeError, ImportError):  # Numba alone has an older numba.cuda
     raise InputError(
@@ -79,11 +82,6 @@ class Functions:
         if isinstance(value, FunctionType) and (value.__module__ or "").partition(".")[0] not in foreign:
             return self.device(value)
         return value
-
-
-def product(a: float, b: float) -> float:
-    """Return a product that is rounded before anything is added to it."""
-    return a * b if SIMULATED else libdevice.dmul_rn(a, b)
 
 
 def integer_ceil(x: float) -> int:
@@ -156,7 +154,10 @@ def _methods_of(kind: type) -> dict[str, FunctionType]:
 
 
 def _declare(name: str) -> None:
-    """Let kernels call a method of named tuples, whichever the class and its parameters."""
+    """Let kernels call a method of named tuples, whichever the class and its parameters.
+
+    A tuple that has a field of this name keeps it: a policy may have a parameter ``beta`` or ``reset``.
+    """
     if name in _declared:
         return
     _declared.add(name)
@@ -165,7 +166,33 @@ def _declare(name: str) -> None:
         method = _methods.get((getattr(self, "instance_class", None), name))  # type: ignore[arg-type]
         return None if method is None else lambda self, *arguments: method(self, *arguments)
 
-    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=INLINED)(choose)
+    options: dict[str, Any] = {"strict": False, "jit_options": INLINED, "target": "cuda"}
+    template = templates.make_overload_method_template(types.BaseNamedTuple, name, choose, "never", **options)
+
+    class Method(template):  # type: ignore[misc, valid-type]
+        def _resolve(self, tuple_type: Any, attribute: str) -> Any:
+            return None if attribute in tuple_type.fields else super()._resolve(tuple_type, attribute)
+
+    templates.infer_getattr(Method)
+    overload(choose, **options)(choose)
+
+
+@contextmanager
+def products_rounded() -> Iterator[None]:
+    """Let kernels that are compiled inside round a product before they add to it, as a processor does.
+
+    The choices of a policy are then the same, unless a logarithm or the like is rounded in another way.
+    """
+    if SIMULATED:
+        yield
+        return
+    nvvm: Any = import_module("numba.cuda.cudadrv.nvvm")
+    compile_ir = nvvm.compile_ir
+    nvvm.compile_ir = partial(compile_ir, fma=False)
+    try:
+        yield
+    finally:
+        nvvm.compile_ir = compile_ir
 
 
 def policy_tuple(policy: Policy) -> Any:

@@ -20,7 +20,7 @@ from lowregret.engine.backends.cuda.constants import (
     BOUNDED,
     CHECKED,
     CLIP,
-    DRIFTS,
+    ENDS_ALONE,
     FINISHES,
     GONE,
     KEEPS_SCORES,
@@ -28,24 +28,24 @@ from lowregret.engine.backends.cuda.constants import (
     LANES,
     MEMORY,
     MIXED,
-    PERMANENT,
     RESETS,
     ROUNDS,
-    SUMS,
     TRACED,
     WARMUP,
     Plan,
     by_problem,
 )
-from lowregret.engine.backends.cuda.device import STATE_TYPE, cuda, load_ziggurat, product
+from lowregret.engine.backends.cuda.device import STATE_TYPE, cuda, load_ziggurat
 from lowregret.engine.backends.cuda.table import (
     DeviceArms,
     Table,
     add,
     arm_at,
     best_mean,
+    clear_sums,
     count_active,
     is_active,
+    log_eliminated,
     new_table,
     write_memory,
 )
@@ -64,7 +64,7 @@ from lowregret.engine.kernels.state import GIVEN
 from lowregret.engine.kernels.statistics import clipped
 from lowregret.engine.status import ARM_FAILED, ELIMINATED_ALL, NOT_A_NUMBER, PLACE_FAILED, STOPPED
 from lowregret.environments.drift import PIECEWISE
-from lowregret.policies.views import clock_at
+from lowregret.policies.views import UNDATED, Clock, clock_at
 
 POLL_STEPS = 2**15
 """After how many steps a thread looks whether to stop."""
@@ -77,7 +77,7 @@ class Game(NamedTuple):
     encodings: Any  # four numbers for each arm
     thresholds: Any  # 2^53 times the first of them, for rewards of 0 and 1
     data: Any
-    gaps: Any
+    gaps: Any  # 0 where means change
     means: MeanPath  # which no run reads where means do not change
     horizon: int
     key: Any  # of the run, from which the streams of its arms follow
@@ -138,18 +138,17 @@ reward_and_gap = by_problem(_reward_and_gap)
 """Return the reward of a pull, its gap if means change, and the part of their path."""
 
 
-def observe(policy: Any, table: Table, i: int, x: float, t: int, horizon: int, best: float) -> None:
+def observe(policy: Any, table: Table, i: int, x: float, clock: Clock) -> None:
     """Add a reward to all that is kept of an arm."""
-    memory = policy.update_memory(arm_at(policy, table, i, t), x, clock_at(t, horizon, ARMS, best))
+    memory = policy.update_memory(arm_at(policy, table, i), x, clock)
     add(table, i, x)
     write_memory(table, i, memory)
 
 
 def record_regret(table: Table, game: Game, lost: float, at: int) -> None:
     total = lost
-    if not DRIFTS:
-        for i in range(ARMS):
-            total += product(game.gaps[table.order[i, table.column]], float(table.pulls[i, table.column]))
+    for i in range(ARMS):
+        total += game.gaps[table.order[i, table.column]] * float(table.pulls[i, table.column])
     game.regret[at] = total
 
 
@@ -161,46 +160,27 @@ def record_step(table: Table, game: Game, i: int, t: int, number: int, active: i
         game.path[t - 1, 2] = active
 
 
-def eliminate_dominated(
-    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
-) -> int:
+def eliminate_dominated(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng, active: int) -> int:
     """Eliminate the arms whose index is below the largest lower bound; return how many are active.
 
     Where scores are kept, none is before the smallest score and the largest lower bound have crossed.
     """
     if not BOUNDED or (KEEPS_SCORES and table.bounds[LOWEST] >= table.bounds[HIGHEST]):
         return active
-    clock, highest = clock_at(t, horizon, ARMS, best_mean(table)), -inf
+    highest = -inf
     for i in range(ARMS):
         if is_active(table, i):
-            highest = max(highest, policy.lower_bound(arm_at(policy, table, i, t), clock, round))
-    remaining = 0
+            highest = max(highest, policy.lower_bound(arm_at(policy, table, i), clock, round))
     for i in range(ARMS):
         if is_active(table, i):
             if KEEPS_SCORES:
                 index = float(table.values[i, table.lane])
             else:
-                index = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+                index = policy.arm_index(arm_at(policy, table, i), clock, round, rng)
             if index < highest:
-                table.gone[i, table.entry] = t
-            else:
-                remaining += 1
+                table.gone[i, table.entry] = UNDATED
     table.until[0] = EXPIRED
-    return remaining if remaining > 0 else ELIMINATED_ALL
-
-
-def end_round(
-    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
-) -> tuple[Any, int]:
-    """Return the following round if this one has ended, and how many arms are active."""
-    if ROUNDS and t >= round.until and active > 0:
-        clock = clock_at(t, horizon, ARMS, best_mean(table))
-        round = policy.next_round(DeviceArms(policy, table, t), clock, round)
-        active = count_active(table)
-        table.until[0] = EXPIRED
-        if active == 0:
-            active = ELIMINATED_ALL
-    return round, active
+    return log_eliminated(table, clock.t)
 
 
 def start(policy: Any, table: Table, closed: Any, key: Any, shuffled: bool) -> None:
@@ -216,14 +196,7 @@ def start(policy: Any, table: Table, closed: Any, key: Any, shuffled: bool) -> N
             table.gone[i, table.entry] = closed[table.order[i, table.column]]
         if RESETS > 1:
             table.resets[i, table.column] = 0
-        if SUMS > 1:
-            (
-                table.sums[3 * i, table.column],
-                table.sums[3 * i + 1, table.column],
-                table.sums[3 * i + 2, table.column],
-            ) = 0.0, 0.0, 0.0
-        else:
-            table.counts[i, table.column] = 0
+        clear_sums(table, i)
         if MEMORY > 1:
             write_memory(table, i, policy.initial_memory())
     table.until[0] = EXPIRED
@@ -237,20 +210,16 @@ def finish(table: Table, game: Game, number: int, t: int, at: int) -> int:
     for i in range(ARMS):
         if is_active(table, i):
             last = i
-    number_of_arm = int(table.order[last, table.column])
-    if (
-        KIND == GIVEN
-        and int64(table.pulls[last, table.column]) + game.horizon - t > game.encodings[number_of_arm, 1]
-    ):
-        return ARM_FAILED - number_of_arm
+    arm, pulls = int(table.order[last, table.column]), int64(table.pulls[last, table.column])
+    if KIND == GIVEN and pulls + game.horizon - t > game.encodings[arm, 1]:
+        return ARM_FAILED - arm
     for step in range(t + 1, game.horizon + 1):
         record_step(table, game, last, step, number, 1)
     while game.grid[at] <= game.horizon:
-        table.pulls[last, table.column] += game.grid[at] - t
-        t = game.grid[at]
+        table.pulls[last, table.column] = pulls + game.grid[at] - t
         record_regret(table, game, 0.0, at)
         at += 1
-    table.pulls[last, table.column] += game.horizon - t
+    table.pulls[last, table.column] = pulls + game.horizon - t
     return game.horizon
 
 
@@ -265,12 +234,12 @@ def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any)
             first_pulls += 1
             if not is_active(table, i):
                 continue
-        best = best_mean(table)
         t += 1
+        clock = clock_at(t, horizon, ARMS, best_mean(table))
         if not warm:
             if t > table.until[0]:
-                prepare(policy, table, t, horizon, round, rng)
-            i = choose(policy, table, t, horizon, round, rng, best)
+                prepare(policy, table, clock, round, rng)
+            i = choose(policy, table, clock, round, rng)
             if i < 0:
                 return NOT_A_NUMBER
         i = uint64(i)  # type: ignore[assignment]  # no index is then below 0
@@ -279,13 +248,16 @@ def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any)
         if x != x:
             return ARM_FAILED - number
         lost += gap
-        observe(policy, table, i, policy.transform_reward(clipped(x, CLIP), rng), t, horizon, best)
-        if not warm and (active > 1 or not PERMANENT):
-            refresh(policy, table, i, t, horizon, round, rng)
-            active = eliminate_dominated(policy, table, t, horizon, round, rng, active)
-            round, active = end_round(policy, table, t, horizon, round, rng, active)
-            if active < 0 and not (CHECKED and table.beyond[0] != 0):
-                return active
+        observe(policy, table, i, policy.transform_reward(clipped(x, CLIP), rng), clock)
+        if not warm and (active > 1 or not ENDS_ALONE):
+            refresh(policy, table, i, clock, round, rng)
+            active = eliminate_dominated(policy, table, clock, round, rng, active)
+            if ROUNDS and t >= round.until and active > 0:
+                round = policy.next_round(DeviceArms(policy, table), clock, round)
+                active = log_eliminated(table, t)
+                table.until[0] = EXPIRED
+            if active == 0 and not (CHECKED and table.beyond[0] != 0):
+                return ELIMINATED_ALL
         if CHECKED and table.beyond[0] != 0:
             return PLACE_FAILED - table.beyond[0]
         record_step(table, game, i, t, round.number, active)
