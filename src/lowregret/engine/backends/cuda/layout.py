@@ -10,6 +10,7 @@ from numba import int16, int32, uint8, uint16
 
 from lowregret.engine.backends.cuda import choosers, table
 from lowregret.engine.backends.cuda.constants import MIXED, Plan, selections
+from lowregret.engine.backends.cuda.device import SIMULATED
 from lowregret.engine.bridge.compile import selected_bodies
 from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.modes import select_mode
@@ -71,6 +72,8 @@ def constants_of(problem: Problem, encoding: Encoding) -> dict[Any, Any]:
         "SPREADS": arms if chooser.keeps_spreads else 1,
     }
     new_table, numbers["LANES"] = _place_of_table(numbers)
+    if SIMULATED:
+        numbers["LANES"] = 2  # each thread is one of the system
     plan = Plan(policy, chooser, new_table, drifts, counts, kinds == {GAUSSIAN})
     posteriors = {part: selected_bodies[part](type(policy)) for part in (posterior, draw)}
     return {**numbers, **posteriors, **{part: part(plan) for part in selections}}

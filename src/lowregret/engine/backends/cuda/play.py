@@ -71,58 +71,73 @@ POLL_STEPS = 2**15
 
 
 class Game(NamedTuple):
-    """What a run plays on, and where it writes."""
+    """What all runs play on."""
 
     kinds: Any
     encodings: Any  # four numbers for each arm
     thresholds: Any  # 2^53 times the first of them, for rewards of 0 and 1
     data: Any
     gaps: Any  # 0 where means change
+    closed: Any  # CLOSED for an arm that is never active, else 0
     means: MeanPath  # which no run reads where means do not change
     horizon: int
-    key: Any  # of the run, from which the streams of its arms follow
     grid: Any  # with a time after the horizon at its end
+    seed: Any
+    shuffled: bool
+
+
+class Memory(NamedTuple):
+    """The memory of a launch: the tables of its threads, and what runs write, an entry for each."""
+
+    floats: Any
+    integers: Any
+    regret: Any
+    pulls: Any
+    eliminated: Any
+    path: Any
+    answers: Any
+
+
+class Run(NamedTuple):
+    """One run: the key from which the streams of its arms follow, and where it writes."""
+
+    game: Game
+    key: Any
     regret: Any
     path: Any
 
 
-def draw(game: Game, number: int, n: int) -> float:
-    kind = KIND if KIND != MIXED else int(game.kinds[number])
-    source = source_of(game, kind, number)
-    return nan if exhausted(source, n) else nth_reward(source, game.data, n)
-
-
-def binary_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
+def binary_reward(run: Run, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
     """Return the n-th reward of a Bernoulli arm whose rewards are 0 and 1."""
-    word = upper_bits(bits(bits(game.key, number), n))  # less than 2^53 p, where ``uniform`` is less than p
-    return 1.0 if word < game.thresholds[number] else 0.0, 0.0, part
+    word = upper_bits(bits(bits(run.key, number), n))  # less than 2^53 p, where ``uniform`` is less than p
+    return 1.0 if word < run.game.thresholds[number] else 0.0, 0.0, part
 
 
-def gaussian_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
-    row = game.encodings[number]
-    return float(row[0]) + float(row[1]) * normal(bits(game.key, number), n), 0.0, part
+def gaussian_reward(run: Run, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
+    row = run.game.encodings[number]
+    return float(row[0]) + float(row[1]) * normal(bits(run.key, number), n), 0.0, part
 
 
-def source_of(game: Game, kind: int, number: int) -> RewardSource:
-    row = game.encodings[number]
-    return RewardSource(
-        kind, bits(game.key, number), float(row[0]), float(row[1]), float(row[2]), float(row[3])
-    )
+def source_of(run: Run, number: int) -> RewardSource:
+    kind = KIND if KIND != MIXED else int(run.game.kinds[number])
+    row = run.game.encodings[number]
+    key, a, b = bits(run.key, number), float(row[0]), float(row[1])
+    return RewardSource(kind, key, a, b, float(row[2]), float(row[3]))
 
 
-def fixed_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
+def fixed_reward(run: Run, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
     """Return the n-th reward of an arm whose mean does not change; regret follows from the pulls."""
-    return draw(game, number, n), 0.0, part
+    source = source_of(run, number)
+    return nan if exhausted(source, n) else nth_reward(source, run.game.data, n), 0.0, part
 
 
-def drifting_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
+def drifting_reward(run: Run, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
     """Return the n-th reward of an arm at a step, its gap then, and the part of the path."""
-    means = game.means
+    means = run.game.means
     if means.kind == PIECEWISE:
         part = part_at(means, part, t)
     mean = float(mean_at(means, part, t, number))
-    kind = KIND if KIND != MIXED else int(game.kinds[number])
-    x = reward_of_mean(source_of(game, kind, number), game.data, n, mean, float(means.first[number]))
+    x = reward_of_mean(source_of(run, number), run.game.data, n, mean, float(means.first[number]))
     return x, means.best[t - 1] - mean, part
 
 
@@ -145,19 +160,19 @@ def observe(policy: Any, table: Table, i: int, x: float, clock: Clock) -> None:
     write_memory(table, i, memory)
 
 
-def record_regret(table: Table, game: Game, lost: float, at: int) -> None:
+def record_regret(table: Table, run: Run, lost: float, at: int) -> None:
     total = lost
     for i in range(ARMS):
-        total += game.gaps[table.order[i, table.column]] * float(table.pulls[i, table.column])
-    game.regret[at] = total
+        total += run.game.gaps[table.order[i, table.column]] * float(table.pulls[i, table.column])
+    run.regret[at] = total
 
 
-def record_step(table: Table, game: Game, i: int, t: int, number: int, active: int) -> None:
+def record_step(table: Table, run: Run, i: int, t: int, number: int, active: int) -> None:
     """Record a step if the path is wanted."""
     if TRACED:
-        game.path[t - 1, 0] = table.order[i, table.column]
-        game.path[t - 1, 1] = number
-        game.path[t - 1, 2] = active
+        run.path[t - 1, 0] = table.order[i, table.column]
+        run.path[t - 1, 1] = number
+        run.path[t - 1, 2] = active
 
 
 def eliminate_dominated(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng, active: int) -> int:
@@ -183,17 +198,17 @@ def eliminate_dominated(policy: Any, table: Table, clock: Clock, round: Any, rng
     return log_eliminated(table, clock.t)
 
 
-def start(policy: Any, table: Table, closed: Any, key: Any, shuffled: bool) -> None:
+def start(policy: Any, table: Table, run: Run) -> None:
     """Put the arms in the order of the run, none of them pulled."""
-    shuffling = bits(key, SHUFFLE_STREAM)
+    shuffling = bits(run.key, SHUFFLE_STREAM)
     for i in range(ARMS):
-        j = int(uniform(shuffling, i) * (i + 1)) if shuffled else i
+        j = int(uniform(shuffling, i) * (i + 1)) if run.game.shuffled else i
         table.order[i, table.column] = table.order[j, table.column]
         table.order[j, table.column] = i
     for i in range(ARMS):
         table.pulls[i, table.column] = 0
         if GONE > 1:
-            table.gone[i, table.entry] = closed[table.order[i, table.column]]
+            table.gone[i, table.entry] = run.game.closed[table.order[i, table.column]]
         if RESETS > 1:
             table.resets[i, table.column] = 0
         clear_sums(table, i)
@@ -204,9 +219,9 @@ def start(policy: Any, table: Table, closed: Any, key: Any, shuffled: bool) -> N
         table.beyond[0] = 0
 
 
-def finish(table: Table, game: Game, number: int, t: int, at: int) -> int:
+def finish(table: Table, run: Run, number: int, t: int, at: int) -> int:
     """Credit the remaining arm with all pulls up to the horizon, which no reward can change."""
-    last = 0
+    last, game = 0, run.game
     for i in range(ARMS):
         if is_active(table, i):
             last = i
@@ -214,18 +229,18 @@ def finish(table: Table, game: Game, number: int, t: int, at: int) -> int:
     if KIND == GIVEN and pulls + game.horizon - t > game.encodings[arm, 1]:
         return ARM_FAILED - arm
     for step in range(t + 1, game.horizon + 1):
-        record_step(table, game, last, step, number, 1)
+        record_step(table, run, last, step, number, 1)
     while game.grid[at] <= game.horizon:
         table.pulls[last, table.column] = pulls + game.grid[at] - t
-        record_regret(table, game, 0.0, at)
+        record_regret(table, run, 0.0, at)
         at += 1
     table.pulls[last, table.column] = pulls + game.horizon - t
     return game.horizon
 
 
-def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any) -> int:
-    """Play one run; return the horizon, or a negative number as ``kernels.simulated_run`` has it."""
-    horizon, grid, round, active = game.horizon, game.grid, first, count_active(table)
+def play(policy: Any, first: Any, table: Table, rng: Rng, run: Run, stop: Any) -> int:
+    """Play one run; return the horizon, or a negative number as ``engine.status`` has it."""
+    horizon, grid, round, active = run.game.horizon, run.game.grid, first, count_active(table)
     t, first_pulls, at, part, lost, due = 0, 0, 0, 0, 0.0, int(grid[0])
     while t < horizon and (first_pulls < WARMUP * ARMS or active > 1 or not FINISHES):
         warm, i = first_pulls < WARMUP * ARMS, 0
@@ -244,7 +259,7 @@ def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any)
                 return NOT_A_NUMBER
         i = uint64(i)  # type: ignore[assignment]  # no index is then below 0
         number = int(table.order[i, table.column])
-        x, gap, part = reward_and_gap(game, number, int64(table.pulls[i, table.column]) + 1, t, part)
+        x, gap, part = reward_and_gap(run, number, int64(table.pulls[i, table.column]) + 1, t, part)
         if x != x:
             return ARM_FAILED - number
         lost += gap
@@ -260,52 +275,36 @@ def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any)
                 return ELIMINATED_ALL
         if CHECKED and table.beyond[0] != 0:
             return PLACE_FAILED - table.beyond[0]
-        record_step(table, game, i, t, round.number, active)
+        record_step(table, run, i, t, round.number, active)
         if t == due:
-            record_regret(table, game, lost, at)
+            record_regret(table, run, lost, at)
             at += 1
             due = int(grid[at])
         if t % POLL_STEPS == 0 and cuda.atomic.add(stop, 0, 0) > 0:
             return STOPPED
-    return finish(table, game, round.number, t, at) if t < horizon else t
+    return finish(table, run, round.number, t, at) if t < horizon else t
 
 
 def kernel(
-    policy: Any, first: Any, kinds: Any, encodings: Any, thresholds: Any, data: Any, gaps: Any, closed: Any,
-    path_kind: int, times: Any, rows: Any, period: float, first_means: Any, best_means: Any,
-    horizon: int, seed: Any, first_run: int, runs: int, shuffled: bool, ziggurat: Any, grid: Any, stop: Any,
-    widths: Any, floats: Any, integers: Any,
-    regret: Any, pulls: Any, eliminated: Any, path: Any, answers: Any,
+    policy: Any, first: Any, game: Game, first_run: int, runs: int, ziggurat: Any, widths: Any, stop: Any,
+    memory: Memory,
 ) -> None:  # fmt: skip
     """Play run ``first_run`` plus the number of the thread, and write what an ``Outcome`` has."""
     lane = cuda.threadIdx.x
     entry = cuda.blockIdx.x * LANES + lane
     if len(ziggurat) > 1:
         load_ziggurat(ziggurat, lane, LANES)
-    table = new_table(lane, entry, floats, integers, widths)
+    table = new_table(lane, entry, memory.floats, memory.integers, widths)
     if entry >= runs:
         return
-    key = bits(bits(seed, 1), first_run + entry)
-    start(policy, table, closed, key, shuffled)
+    key = bits(bits(game.seed, 1), first_run + entry)
+    run = Run(game, key, memory.regret[entry], memory.path[entry % len(memory.path)])
+    start(policy, table, run)
     states = cuda.local.array(1, STATE_TYPE)
     states[0]["key"] = bits(key, POLICY_STREAM)
     states[0]["drawn"] = 0
-    means = MeanPath(path_kind, times, rows, period, first_means, best_means)
-    game = Game(
-        kinds,
-        encodings,
-        thresholds,
-        data,
-        gaps,
-        means,
-        horizon,
-        key,
-        grid,
-        regret[entry],
-        path[entry % len(path)],
-    )
-    answers[entry] = play(policy, first, table, Rng(states[0]), game, stop)
+    memory.answers[entry] = play(policy, first, table, Rng(states[0]), run, stop)
     for i in range(ARMS):
-        pulls[entry, table.order[i, table.column]] = table.pulls[i, table.column]
+        memory.pulls[entry, table.order[i, table.column]] = table.pulls[i, table.column]
         if GONE > 1:
-            eliminated[entry, table.order[i, table.column]] = max(table.gone[i, table.entry], 0)
+            memory.eliminated[entry, table.order[i, table.column]] = max(table.gone[i, table.entry], 0)
