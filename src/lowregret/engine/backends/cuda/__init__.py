@@ -122,8 +122,8 @@ def run(problem: Problem, control: Control) -> Outcome:
             encoding.rows, encoding.data, np.uint64(problem.seed), problem.first_run, outputs["pulls"],
             records[REWARDS], control.halt,
         )  # fmt: skip
-    regret, pulls, eliminated = (outputs.get(name) for name in ("regret", "pulls", "eliminated"))
-    return Outcome(policy, problem.grid, regret, pulls, eliminated, records, seconds, 1)
+    regret, pulls = outputs["regret"], outputs["pulls"]
+    return Outcome(policy, problem.grid, regret, pulls, outputs.get("eliminated"), records, seconds, 1)
 
 
 def _widths(problem: Problem, constants: dict[Any, Any], arguments: tuple[Any, ...]) -> Any:
