@@ -23,6 +23,7 @@ from numba import config, float64, from_dtype, types
 from lowregret.engine.bridge.compile import compiled_forms
 from lowregret.engine.bridge.function_copies import copy_function
 from lowregret.engine.bridge.own_sampler import call_sampler
+from lowregret.engine.bridge.tuple_methods import fields_first
 from lowregret.engine.kernels.rng import EDGES, RATIOS, STATE, edge, ratio
 from lowregret.errors import InputError
 from lowregret.policies.base import Policy, numeric_fields
@@ -154,10 +155,7 @@ def _methods_of(kind: type) -> dict[str, FunctionType]:
 
 
 def _declare(name: str) -> None:
-    """Let kernels call a method of named tuples, whichever the class and its parameters.
-
-    A tuple that has a field of this name keeps it: a policy may have a parameter ``beta`` or ``reset``.
-    """
+    """Let kernels call a method of named tuples, whichever the class and its parameters."""
     if name in _declared:
         return
     _declared.add(name)
@@ -168,12 +166,7 @@ def _declare(name: str) -> None:
 
     options: dict[str, Any] = {"strict": False, "jit_options": INLINED, "target": "cuda"}
     template = templates.make_overload_method_template(types.BaseNamedTuple, name, choose, "never", **options)
-
-    class Method(template):  # type: ignore[misc, valid-type]
-        def _resolve(self, tuple_type: Any, attribute: str) -> Any:
-            return None if attribute in tuple_type.fields else super()._resolve(tuple_type, attribute)
-
-    templates.infer_getattr(Method)
+    templates.infer_getattr(fields_first(template))
     overload(choose, **options)(choose)
 
 
