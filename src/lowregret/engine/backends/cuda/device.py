@@ -45,8 +45,9 @@ SIMULATED = bool(vars(config)["ENABLE_CUDASIM"])
 STATE_TYPE = STATE if SIMULATED else from_dtype(STATE)
 INLINED = {} if SIMULATED else {"forceinline": True}
 
-OPTIONS: dict[str, Any] = {} if SIMULATED else {"max_registers": 80}
-"""How kernels are compiled: such that 12 blocks of 64 threads share the registers of a multiprocessor."""
+OPTIONS: dict[str, Any] = {} if SIMULATED else {"max_registers": 80, "lto": False}
+"""How kernels are compiled: such that 12 blocks of 64 threads share the registers of a multiprocessor, and
+not a second time when they are linked, where ``products_rounded`` would not hold."""
 _declared: set[str] = set()
 _methods: dict[tuple[type, str], Any] = {}
 
