@@ -219,7 +219,7 @@ class Halves(AsksBeyond):
                 total += arms.at(i).mean
         mean, alone = total / arms.count_active(), arms.count_active() == 1
         for i in range(clock.arms):
-            if alone and not arms.active(i):
+            if alone and arms.is_eliminated(i):
                 arms.reactivate(i)
             elif arms.at(i).mean < mean:
                 arms.eliminate(i)
@@ -232,6 +232,33 @@ class EliminatesOne(AsksBeyond):
     def next_round(self, arms, clock, round):
         arms.eliminate(1)
         return Round(round.number + 1, policies.NEVER)
+
+
+class NamedAlike(AsksBeyond):
+    """Have parameters with the names of what arms and random numbers can do."""
+
+    beta: float = 0.5
+    reset: bool = True
+
+    def score(self, arm, clock, round):
+        return arm.mean + self.beta / arm.pulls
+
+    def next_round(self, arms, clock, round):
+        if self.reset:
+            arms.reset(round.number % clock.arms)
+        return Round(round.number + 1, clock.t + 20)
+
+
+class SeesBest(AsksBeyond):
+    """End rounds by the best mean, as it was before the reward."""
+
+    uses_best = True
+
+    def lower_bound(self, arm, clock, round):
+        return arm.mean - 1.5 / (arm.pulls * clock.best + 0.1)
+
+    def next_round(self, arms, clock, round):
+        return Round(round.number + 1, clock.t + 1 + int(1e6 * clock.best) % 7)
 
 
 class EliminatesAll(AsksBeyond):
@@ -310,6 +337,8 @@ OWN = (
     Halves(),
     EliminatesOne(),
     AsksBeyond(place=-2),
+    NamedAlike(),
+    SeesBest(),
     BoundedBelow(),
     BeginsWithTwo(),
     Remembers(),

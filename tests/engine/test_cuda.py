@@ -1,5 +1,6 @@
 """Kernels for GPUs in Numba's simulator, against the reference, pull by pull."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -234,6 +235,36 @@ class Resets(AsksBeyond):
         return FirstRound(round.number + 1, clock.t + 20)
 
 
+class AsksAll(AsksBeyond):
+    """Call every method of ``arms``, some of them on what the same call has changed."""
+
+    eliminates_permanently = False
+
+    def next_round(self, arms, clock, round):
+        alone = arms.count_active() == 1
+        for i in range(clock.arms):
+            mean, known = arms.at(i).mean, arms.at(i).pulls - arms.pending(i)
+            if alone and arms.is_eliminated(i):
+                arms.reactivate(i)
+                arms.reset(i)
+                arms.set_memory(i, None)
+            elif known > 0 and arms.active(i) and mean < 0.7 and arms.count_active() > 1:
+                arms.eliminate(i)
+        gone = 0
+        for i in range(clock.arms):
+            gone += arms.is_eliminated(i)
+        return FirstRound(round.number + 1, clock.t + 7 + 3 * gone)
+
+
+class SeesBest(AsksBeyond):
+    """End rounds by the best mean, which is the one before the reward."""
+
+    uses_best = True
+
+    def next_round(self, arms, clock, round):
+        return FirstRound(round.number + 1, clock.t + 1 + int(1e6 * clock.best) % 7)
+
+
 class BoundedBelow(lr.Policy):
     """Eliminate by lower bounds, with an index that moves with time."""
 
@@ -277,9 +308,28 @@ class TurnsUndefined(lr.Policy):
     [lr.bernoulli([0.3, 0.9, 0.6]), lr.gaussian([0.2, 0.9, 0.5], 0.1)],
     ids=lambda bandit: bandit.name,
 )
-@pytest.mark.parametrize("policy", [Resets(), BoundedBelow(), BeginsWithTwo()], ids=str)
+@pytest.mark.parametrize(
+    "policy", [Resets(), AsksAll(), SeesBest(), BoundedBelow(), BeginsWithTwo()], ids=str
+)
 def test_what_none_of_our_policies_does(policy, bandit):
     assert_same_runs(problem(policy, bandit))
+
+
+def test_arms_on_a_gpu_have_what_arms_have():
+    """Every method is there, with the same parameters, and ``AsksAll`` calls each."""
+    methods = {name: member for name, member in vars(lr.Arms).items() if inspect.isfunction(member)}
+    own = {name for name in methods if not name.startswith("_")}
+    assert {"at", "is_eliminated", "set_memory"} <= own <= set(AsksAll.next_round.__code__.co_names)
+    for name in own:
+        on_gpu = getattr(table.DeviceArms, name)
+        assert list(inspect.signature(on_gpu).parameters) == list(inspect.signature(methods[name]).parameters)
+
+
+def test_an_arm_counts_as_eliminated_at_once():
+    for engine in ("reference", "compiled", "cuda"):
+        outcome = run(problem(AsksAll(), lr.bernoulli([0.1, 0.9]), 40, 1), engine)
+        rounds = np.flatnonzero(np.diff(outcome.records["path"][0, :, 1])) + 2
+        assert rounds.tolist()[:2] == [20, 30], engine  # 7 steps, and 3 for the arm that has just gone
 
 
 @pytest.mark.parametrize("policy", [lr.OCUCB(), lr.BayesUCBGauss()], ids=str)
@@ -409,6 +459,27 @@ def test_one_sentence_where_there_is_no_gpu(before, message):
         [sys.executable, "-c", f"{before}\n{WITHOUT_GPU}"], env=environment, capture_output=True, text=True
     )
     assert (done.stdout.strip(), done.stderr) == (message, "")
+
+
+FIELDS = """
+from collections import namedtuple
+from numba import typeof
+from numba.cuda.descriptor import cuda_target
+from lowregret.engine.backends.cuda import device
+for name in ("reset", "beta"):
+    device._declare(name)
+context = cuda_target.typing_context
+context.refresh()
+kind = typeof(namedtuple("Parameters", ["beta", "other"])(0.5, 1))
+print(context.resolve_getattr(kind, "beta"), "BoundFunction" in str(context.resolve_getattr(kind, "reset")))
+"""
+
+
+def test_a_parameter_may_have_the_name_of_what_arms_and_random_numbers_can_do():
+    """The simulator finds attributes as Python does; the types of a GPU's code need no GPU."""
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "0"}
+    done = subprocess.run([sys.executable, "-c", FIELDS], env=environment, capture_output=True, text=True)
+    assert (done.stdout.split(), done.stderr) == (["float64", "True"], "")
 
 
 def test_nothing_of_cuda_is_imported_on_the_way():

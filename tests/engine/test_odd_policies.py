@@ -57,6 +57,43 @@ class RoundsByBest(lr.Policy):
         return UntilFloat(round.number + 1, round.until * 1.5)
 
 
+class Posterior(NamedTuple):
+    alpha: float = 1.0
+    beta: float = 1.0
+
+
+class RoundWithActive(NamedTuple):
+    number: int
+    until: int
+    active: int
+    normal: float
+
+
+class NamedLikeMethods(lr.Policy):
+    """With fields that have the names of methods of arms and of random numbers."""
+
+    reset: bool = True
+    Memory = Posterior
+    warmup = 0
+    eliminates_permanently = False
+
+    def first_round(self, clock):
+        return RoundWithActive(0, 10, clock.arms, 0.5)
+
+    def update_memory(self, arm, reward, clock):
+        return Posterior(arm.memory.alpha + reward, arm.memory.beta + 1.0 - reward)
+
+    def score(self, arm, clock, round):
+        return arm.memory.alpha / (arm.memory.alpha + arm.memory.beta) + round.normal / (
+            round.active + clock.t
+        )
+
+    def next_round(self, arms, clock, round):
+        if self.reset:
+            arms.reset(round.number % clock.arms)
+        return RoundWithActive(round.number + 1, clock.t + 10, arms.count_active(), 0.5 * round.normal)
+
+
 class OwnRow(lr.Policy):
     index_trend = "constant"
     uses_arms = True
@@ -187,6 +224,7 @@ ODD = (
     LowerBound(),
     LowerBoundOfPulls(),
     RoundsByBest(),
+    NamedLikeMethods(),
     JoinLater(),
     BestBeforeAnyPull(),
     BestBeforeAnyPull(negative=True),

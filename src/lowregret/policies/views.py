@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 NEVER = 2**62
 """A time after every horizon, for the ``until`` of a last round."""
+UNDATED = -2
+"""The time of an elimination until the engine notes it, at the end of the step."""
 
 
 class Arm(NamedTuple):
@@ -334,7 +336,10 @@ class Arms(NamedTuple):
         i : int
             The place, from 0 to ``clock.arms - 1``.
         """
-        self.table.rows[i]["active"] = False
+        row = self.table.rows[i]
+        row["active"] = False
+        if row["eliminated"] == 0:
+            row["eliminated"] = UNDATED
 
     def reactivate(self, i: int) -> None:
         """Let the arm in place ``i`` be pulled again.

@@ -27,7 +27,7 @@ from lowregret.engine.kernels.statistics import best_mean, first_largest, observ
 from lowregret.engine.status import ELIMINATED_ALL, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Arm, Arms, Clock, Policy
 from lowregret.policies.base import samples_posteriors, takes_rng
-from lowregret.policies.views import arm_view, clock_at
+from lowregret.policies.views import UNDATED, arm_view, clock_at
 
 
 @jittable
@@ -289,7 +289,7 @@ def log_eliminated(rows: Rows, t: int) -> int:
     for i in range(len(rows)):
         if rows[i]["active"]:
             active += 1
-        elif rows[i]["eliminated"] == 0:
+        elif rows[i]["eliminated"] == 0 or rows[i]["eliminated"] == UNDATED:
             rows[i]["eliminated"] = t
     return active
 

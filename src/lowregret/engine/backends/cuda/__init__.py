@@ -6,11 +6,12 @@ step are written a second time, by the same names, since they read or write the 
 rows here: threads that play in step must find one field of an arm side by side in memory, and a small table
 lies in shared memory.
 
-- ``play``: ``observe`` (``statistics``), ``eliminate_dominated`` and ``end_round`` (``step``), which note the
-  time of an elimination at once; ``record_regret``, ``record_step`` and ``finish`` (``simulated_run``);
-  ``draw`` and ``drifting_reward`` (``rewards``, ``drifting``), which read the source of an arm from arrays.
-- ``table``: ``count_active`` (``step``), ``best_mean`` (``statistics``), ``checked_place`` (``bridge``), and
-  ``arm_at`` with ``DeviceArms`` for ``arm_view`` with ``Arms`` (``policies.views``).
+- ``play``: ``observe`` (``statistics``), ``eliminate_dominated`` (``step``), ``record_regret``,
+  ``record_step`` and ``finish`` (``simulated_run``), and ``drifting_reward`` (``drifting``), which reads the
+  source of an arm from arrays.
+- ``table``: ``count_active`` and ``log_eliminated`` (``step``), ``best_mean`` (``statistics``),
+  ``checked_place`` (``bridge``), and ``arm_at`` with ``DeviceArms`` for ``arm_view`` with ``Arms``
+  (``policies.views``).
 - ``choosers`` finds the next arm, as ``kernels.lazy`` does: what a warp of threads does fast is another way.
 
 ``tests/engine/test_cuda.py`` compares all of it with the reference, pull by pull, and checks this list.
@@ -33,11 +34,12 @@ from lowregret.engine.backends.cuda.device import (
     cuda,
     make_kernel,
     policy_tuple,
+    products_rounded,
 )
 from lowregret.engine.backends.cuda.device import require_device as require_device
 from lowregret.engine.backends.cuda.layout import constants_of
-from lowregret.engine.backends.cuda.play import binary_reward, kernel, reward_and_gap
-from lowregret.engine.backends.cuda.table import CLOSED, DeviceArms, new_table, shared_table
+from lowregret.engine.backends.cuda.play import Game, Memory, binary_reward, kernel, reward_and_gap
+from lowregret.engine.backends.cuda.table import DeviceArms, new_table, shared_table
 from lowregret.engine.backends.threads import Stopped
 from lowregret.engine.bridge.policy_types import policy_type
 from lowregret.engine.encoding import Encoding, encode
@@ -45,6 +47,7 @@ from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.drifting import MeanPath
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.runs import sum_rewards
+from lowregret.engine.kernels.state import CLOSED
 from lowregret.engine.problem import PATH, RECORDS, REWARDS, Control, Outcome, Problem, eliminates
 from lowregret.engine.start import within_memory
 from lowregret.policies import NEVER
@@ -64,14 +67,16 @@ _launched: set[Any] = set()
 class Buffers(NamedTuple):
     """The memory of one launch on the GPU, the stream that it runs in, and the event of its end."""
 
-    memory: dict[str, Any]
+    memory: Memory
     stream: Any
     event: Any
 
 
 def run(problem: Problem, control: Control) -> Outcome:
     encoding, policy, runs = encode(problem), problem.policy, problem.runs
-    play, arguments, constants = _kernel_for(problem, encoding)
+    constants = constants_of(problem, encoding)
+    play, argument = _kernel_for(problem, constants)
+    arguments = argument, encoding.first_round, _game(problem, encoding)
     gigabytes = runs * (len(problem.grid) + 2 * len(problem.bandit)) * 8 / 1e9
     with within_memory(f"{runs} runs need {gigabytes:.3g} GB of memory: use fewer, or a coarser grid"):
         outputs: dict[str, Any] = {
@@ -84,15 +89,13 @@ def run(problem: Problem, control: Control) -> Outcome:
     draws_normals = constants[reward_and_gap] is not binary_reward or is_randomized(type(policy))
     ziggurat = cuda.to_device(ZIGGURAT if draws_normals else ZIGGURAT[:1])
     room = 8 * len(ZIGGURAT) if draws_normals else 0
-    grid, seed = cuda.to_device(np.append(problem.grid, NEVER)), np.uint64(problem.seed)
 
     def launch(start: int, count: int, buffer: Buffers) -> None:
-        settings = seed, problem.first_run + start, count, encoding.shuffled, ziggurat, grid, stop, widths
         start_kernel = configured(play, max(-(-count // lanes), 1), lanes, buffer.stream, room)
-        start_kernel(*arguments, *settings, *buffer.memory.values())
+        start_kernel(*arguments, problem.first_run + start, count, ziggurat, widths, stop, buffer.memory)
         buffer.event.record(buffer.stream)
 
-    with nullcontext() if play in _launched else compiling(f"{policy} for the GPU"):
+    with nullcontext() if play in _launched else compiling(f"{policy} for the GPU"), products_rounded():
         widths = _widths(problem, constants, arguments)
         launch(0, 0, buffers[0])  # plays no run, but compiles
         cuda.synchronize()
@@ -116,19 +119,11 @@ def run(problem: Problem, control: Control) -> Outcome:
     if REWARDS in problem.record:
         records[REWARDS] = np.zeros(outputs["pulls"].shape)
         sum_rewards(
-            encoding.rows, encoding.data, seed, problem.first_run, outputs["pulls"], records[REWARDS],
-            control.halt,
+            encoding.rows, encoding.data, np.uint64(problem.seed), problem.first_run, outputs["pulls"],
+            records[REWARDS], control.halt,
         )  # fmt: skip
-    return Outcome(
-        policy,
-        problem.grid,
-        outputs["regret"],
-        outputs["pulls"],
-        outputs.get("eliminated"),
-        records,
-        seconds,
-        1,
-    )
+    regret, pulls = outputs["regret"], outputs["pulls"]
+    return Outcome(policy, problem.grid, regret, pulls, outputs.get("eliminated"), records, seconds, 1)
 
 
 def _widths(problem: Problem, constants: dict[Any, Any], arguments: tuple[Any, ...]) -> Any:
@@ -154,35 +149,39 @@ def _outputs(problem: Problem) -> list[tuple[str, tuple[int, ...], Any]]:
     return outputs
 
 
-def _kernel_for(problem: Problem, encoding: Encoding) -> tuple[Any, tuple[Any, ...], dict[Any, Any]]:
-    """Return the kernel of a problem, the arguments that all its launches share, and its constants."""
-    constants = constants_of(problem, encoding)
-    if SIMULATED:
-        constants["LANES"] = 2  # each thread is one of the system
+def _kernel_for(problem: Problem, constants: dict[Any, Any]) -> tuple[Any, Any]:
+    """Return the kernel of a problem, and the policy as its argument."""
     key = policy_type(type(problem.policy)), *constants.items()
+    policy = policy_tuple(problem.policy)
     if key not in _kernels:
-        policy = policy_tuple(problem.policy)
         _kernels[key] = make_kernel(kernel, constants, DeviceArms, Rng, type(policy)), type(policy)
     compiled, kind = _kernels[key]
+    return compiled, kind(*policy)
+
+
+def _game(problem: Problem, encoding: Encoding) -> Game:
+    """Return what the runs of a problem play on, in the memory of the GPU."""
     rows, path = encoding.rows, encoding.means
-    encodings = np.stack([rows[name] for name in "abcd"], axis=1)
     if path is None:
         path = MeanPath(0, np.zeros(1, np.int64), np.zeros((1, 1)), 1.0, np.zeros(1), np.zeros(1))
-    thresholds = np.ceil(np.clip(rows["a"], 0.0, 1.0) * 2.0**53).astype(np.uint64)
-    arrays = [
-        rows["kind"].astype(np.int64),
-        encodings,
-        thresholds,
-        np.append(encoding.data, 0.0),
-        rows["gap"].copy(),
-    ]
-    arrays.append(np.where(rows["active"], 0, CLOSED).astype(np.int32))
-    arguments = (
-        kind(*policy_tuple(problem.policy)), encoding.first_round, *map(cuda.to_device, arrays),
-        int(path.kind), cuda.to_device(path.times), cuda.to_device(np.array(path.rows)), float(path.period),
-        cuda.to_device(path.first), cuda.to_device(path.best), problem.horizon,
-    )  # fmt: skip
-    return compiled, arguments, constants
+    game = Game(
+        kinds=rows["kind"].astype(np.int64),
+        encodings=np.stack([rows[name] for name in "abcd"], axis=1),
+        thresholds=np.ceil(np.clip(rows["a"], 0.0, 1.0) * 2.0**53).astype(np.uint64),
+        data=np.append(encoding.data, 0.0),
+        gaps=rows["gap"] * (encoding.means is None),
+        closed=np.where(rows["active"], 0, CLOSED).astype(np.int32),
+        means=MeanPath(*map(_on_device, path)),
+        horizon=problem.horizon,
+        grid=np.append(problem.grid, NEVER),
+        seed=np.uint64(problem.seed),
+        shuffled=encoding.shuffled,
+    )
+    return Game(*map(_on_device, game))
+
+
+def _on_device(value: Any) -> Any:
+    return cuda.to_device(np.array(value)) if isinstance(value, np.ndarray) else value
 
 
 def _chunk_runs(constants: dict[Any, Any]) -> int:
@@ -210,15 +209,15 @@ def _new_buffers(problem: Problem, constants: dict[Any, Any], chunk: int) -> Buf
     columns = threads if in_global or integers > 1 else 1
     path = (chunk, problem.horizon, 3) if PATH in problem.record else (1, 1, 1)
     gone = (chunk, arms) if constants["GONE"] > 1 else (1, 1)
-    memory = {
-        "floats": cuda.device_array((floats, columns), order="F"),
-        "integers": cuda.device_array((integers, columns), np.int32, order="F"),
-        "regret": cuda.device_array((chunk, times)),
-        "pulls": cuda.device_array((chunk, arms), np.int64),
-        "eliminated": cuda.device_array(gone, np.int64),
-        "path": cuda.device_array(path, np.int64),
-        "answers": cuda.device_array(chunk, np.int64),
-    }
+    memory = Memory(
+        floats=cuda.device_array((floats, columns), order="F"),
+        integers=cuda.device_array((integers, columns), np.int32, order="F"),
+        regret=cuda.device_array((chunk, times)),
+        pulls=cuda.device_array((chunk, arms), np.int64),
+        eliminated=cuda.device_array(gone, np.int64),
+        path=cuda.device_array(path, np.int64),
+        answers=cuda.device_array(chunk, np.int64),
+    )
     return Buffers(memory, cuda.stream(), cuda.event())
 
 
@@ -229,12 +228,14 @@ def _collect(
         sleep(WAIT_SECONDS)
     if control.halt[0]:
         raise Stopped
-    answers = buffer.memory["answers"][:count].copy_to_host(stream=buffer.stream)
+    answers = buffer.memory.answers[:count].copy_to_host(stream=buffer.stream)
     buffer.stream.synchronize()
     raise_for(policy, int(answers[np.argmax(answers < 0)]))
     for name, output in outputs.items():
         if output.size:
-            buffer.memory[name][:count].copy_to_host(output[start : start + count], stream=buffer.stream)
+            getattr(buffer.memory, name)[:count].copy_to_host(
+                output[start : start + count], stream=buffer.stream
+            )
     buffer.stream.synchronize()
     if control.progress:
         control.progress(count)

@@ -14,7 +14,6 @@ from numba import int64
 
 from lowregret.engine.backends.cuda.constants import (
     ARMS,
-    BLOCK,
     BOUNDED,
     FEW,
     GROUP,
@@ -39,7 +38,7 @@ from lowregret.engine.kernels.lazy.tournament import MIN_SCORE
 from lowregret.engine.kernels.modes import Mode
 from lowregret.engine.kernels.posteriors import draw, posterior
 from lowregret.engine.kernels.rng import Rng
-from lowregret.policies.views import Arm, clock_at
+from lowregret.policies.views import Arm, Clock, clock_at
 
 LOWEST, HIGHEST = 0, 1
 """Places in ``Table.bounds``."""
@@ -83,72 +82,60 @@ def leading_arm(table: Table) -> int:
     return place
 
 
-def store_score(table: Table, i: int, value: float) -> None:
-    """Store the score of an active arm; a nan is the largest of all, so that it is seen."""
-    if value != value:
-        table.until[0] = INVALID
-    table.values[i, table.lane] = max(value, MIN_SCORE)
-
-
-def prepare_constant(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    clock = clock_at(t, horizon, ARMS, 0.0)
-    table.bounds[LOWEST], table.bounds[HIGHEST], table.until[0] = inf, -inf, NEVER_EXPIRES
+def store_all(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> None:
+    """Store the values of all active arms; those of others, and of the rest of the last group, are -inf."""
     for i in range(PADDED):
         table.values[i, table.lane] = -inf
         if i < ARMS and is_active(table, i):
-            arm = arm_at(policy, table, i, t)
-            store_score(table, i, policy.arm_index(arm, clock, round, rng))
-            update_bounds(policy, table, arm, clock, round, table.values[i, table.lane])
+            store(policy, table, i, clock, round, rng)
     for g in range(GROUPS):
         rank(table, g)
 
 
-def choose_constant(
-    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
-) -> int:
-    return leading_arm(table) if table.until[0] > INVALID else -1
+def store_score(policy: Any, table: Table, i: int, clock: Clock, round: Any, rng: Rng) -> None:
+    """Store the score of an arm, and the smallest one and the largest lower bound.
 
-
-def refresh_constant(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    clock, arm = clock_at(t + 1, horizon, ARMS, 0.0), arm_at(policy, table, i, t)
-    store_score(table, i, policy.arm_index(arm, clock, round, rng))
-    update_bounds(policy, table, arm, clock, round, table.values[i, table.lane])
-    rank(table, i // GROUP)
-
-
-def update_bounds(policy: Any, table: Table, arm: Any, clock: Any, round: Any, value: float) -> None:
-    """Store the smallest value and the largest lower bound: no arm is dominated until they cross."""
+    No arm is dominated until these two cross. A nan is noted, since it is the largest of all.
+    """
+    arm, bounds = arm_at(policy, table, i), table.bounds
+    score = policy.arm_index(arm, clock, round, rng)
+    if score != score:
+        table.until[0] = INVALID
+    value = max(score, MIN_SCORE)
+    table.values[i, table.lane] = value
     if BOUNDED:
-        bounds = table.bounds
         bounds[LOWEST] = min(bounds[LOWEST], value)
         bounds[HIGHEST] = max(bounds[HIGHEST], policy.lower_bound(arm, clock, round))
 
 
-def prepare_increasing(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+def prepare_constant(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> None:
+    table.bounds[LOWEST], table.bounds[HIGHEST], table.until[0] = inf, -inf, NEVER_EXPIRES
+    store_all(policy, table, clock, round, rng)
+
+
+def choose_constant(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> int:
+    return leading_arm(table) if table.until[0] > INVALID else -1
+
+
+def refresh_constant(policy: Any, table: Table, i: int, clock: Clock, round: Any, rng: Rng) -> None:
+    store(policy, table, i, clock, round, rng)
+    rank(table, i // GROUP)
+
+
+def store_bound(policy: Any, table: Table, i: int, clock: Clock, round: Any, rng: Rng) -> None:
+    """Store a bound that is not below any earlier score, since scores are rounded; a nan is the largest."""
+    score = policy.arm_index(arm_at(policy, table, i), clock, round, rng)
+    table.values[i, table.lane] = inf if score != score else max(score, MIN_SCORE) + slack(score)
+
+
+def prepare_increasing(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> None:
     """Bound the scores of all active arms from above for the next steps, by those at the last of them."""
-    until = min(t + BLOCK - 1, horizon)
+    until = min(clock.t + max(ARMS, 2) - 1, clock.horizon)
     table.until[0] = until
-    clock = clock_at(until, horizon, ARMS, 0.0)
-    for i in range(PADDED):
-        table.values[i, table.lane] = -inf
-        if i < ARMS and is_active(table, i):
-            table.values[i, table.lane] = raised(
-                policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
-            )
-    for g in range(GROUPS):
-        rank(table, g)
+    store_all(policy, table, clock_at(until, clock.horizon, ARMS, 0.0), round, rng)
 
 
-def raised(score: float) -> float:
-    """Return a bound that is not below any earlier score, since scores are rounded; a nan is the largest."""
-    if score != score:
-        return inf
-    return max(score, MIN_SCORE) + slack(score)
-
-
-def choose_increasing(
-    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
-) -> int:
+def choose_increasing(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> int:
     """Return the arm with the largest score: that of the largest bound, unless another bound exceeds it."""
     place = leading_arm(table)
     group, second = place // GROUP, -inf
@@ -159,14 +146,13 @@ def choose_increasing(
         i = group * GROUP + k
         if i != place:
             second = max(second, table.values[i, table.lane])
-    clock = clock_at(t, horizon, ARMS, 0.0)
-    top = policy.arm_index(arm_at(policy, table, place, t), clock, round, rng)
+    top = policy.arm_index(arm_at(policy, table, place), clock, round, rng)
     if top != top:
         return -1
     if second >= top:
         for i in range(ARMS):
             if i != place and table.values[i, table.lane] >= top:
-                score = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+                score = policy.arm_index(arm_at(policy, table, i), clock, round, rng)
                 if score != score:
                     return -1
                 if score > top or (score == top and i < place):
@@ -174,9 +160,9 @@ def choose_increasing(
     return place
 
 
-def refresh_increasing(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    clock = clock_at(int(table.until[0]), horizon, ARMS, 0.0)
-    table.values[i, table.lane] = raised(policy.arm_index(arm_at(policy, table, i, t), clock, round, rng))
+def refresh_increasing(policy: Any, table: Table, i: int, clock: Clock, round: Any, rng: Rng) -> None:
+    until = clock_at(int(table.until[0]), clock.horizon, ARMS, 0.0)
+    store(policy, table, i, until, round, rng)
     rank(table, i // GROUP)
 
 
@@ -196,22 +182,20 @@ def fill_widths(policy: Any, first: Any, horizon: int, widths: Any) -> None:
         widths[PULLS, n] = width(policy, n, REFERENCE, horizon, first) / unit
 
 
-def prepare_each(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+def prepare_each(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> None:
     """Compute what is kept of each arm as after a pull of it."""
     table.until[0] = NEVER_EXPIRES
     for i in range(ARMS):
-        refresh(policy, table, i, t, horizon, round, rng)
+        refresh(policy, table, i, clock, round, rng)
 
 
-def choose_separable(
-    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
-) -> int:
+def choose_separable(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> int:
     """Return the arm with the largest score: the mean plus the width of its pulls times that of the time.
 
     This differs from the scores by rounding, so arms within the slack are compared by their scores. Those
     with the same mean and width are not: the first of them comes first.
     """
-    factor = table.widths[TIME, t]
+    factor = table.widths[TIME, clock.t]
     if factor != factor:
         return -1
     top, second, place, mean, spread = -inf, -inf, 0, 0.0, 0.0
@@ -224,26 +208,23 @@ def choose_separable(
             second = max(second, value)
     cutoff = top - 2.0 * SLACK * (1.0 + abs(top))
     if second >= cutoff:
-        clock = clock_at(t, horizon, ARMS, 0.0)
         largest = -inf
         for i in range(ARMS):
             if table.values[i, table.lane] + table.spreads[i, table.column] * factor >= cutoff:
-                score = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+                score = policy.arm_index(arm_at(policy, table, i), clock, round, rng)
                 if score > largest:
                     largest, place = score, i
     return place
 
 
-def refresh_separable(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+def refresh_separable(policy: Any, table: Table, i: int, clock: Clock, round: Any, rng: Rng) -> None:
     pulls, mean, _ = statistics(table, i)
     active = is_active(table, i)
     table.values[i, table.lane] = mean if active else -inf
     table.spreads[i, table.column] = table.widths[PULLS, pulls] if active else 0.0
 
 
-def choose_posterior(
-    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
-) -> int:
+def choose_posterior(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> int:
     top, place = -inf, -1
     for i in range(ARMS):
         if is_active(table, i):
@@ -256,23 +237,20 @@ def choose_posterior(
     return place
 
 
-def refresh_posterior(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    table.values[i, table.lane], table.spreads[i, table.column] = posterior(
-        policy, arm_at(policy, table, i, t)
-    )
+def refresh_posterior(policy: Any, table: Table, i: int, clock: Clock, round: Any, rng: Rng) -> None:
+    table.values[i, table.lane], table.spreads[i, table.column] = posterior(policy, arm_at(policy, table, i))
 
 
-def prepare_scan(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+def prepare_scan(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> None:
     table.until[0] = NEVER_EXPIRES
 
 
-def choose_scan(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float) -> int:
+def choose_scan(policy: Any, table: Table, clock: Clock, round: Any, rng: Rng) -> int:
     """Return the arm with the largest index, all of which are computed."""
-    clock = clock_at(t, horizon, ARMS, best)
     top, place = -inf, -1
     for i in range(ARMS):
         if is_active(table, i):
-            index = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+            index = policy.arm_index(arm_at(policy, table, i), clock, round, rng)
             if index != index:
                 return -1
             if index > top or place < 0:
@@ -280,22 +258,22 @@ def choose_scan(policy: Any, table: Table, t: int, horizon: int, round: Any, rng
     return place
 
 
-def refresh_scan(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+def refresh_scan(policy: Any, table: Table, i: int, clock: Clock, round: Any, rng: Rng) -> None:
     """Store nothing."""
 
 
 class Chooser(NamedTuple):
-    """The functions of a mode, whether it compares scores, and whether it has two numbers for each arm."""
+    """The functions of a mode, how it stores a value to compare, and whether it has two for each arm."""
 
     prepare: Any
     choose: Any
     refresh: Any
-    compares_scores: bool = False
+    store: Any = None  # None for a mode that compares no values
     keeps_spreads: bool = False
 
 
-CONSTANT = Chooser(prepare_constant, choose_constant, refresh_constant, compares_scores=True)
-INCREASING = Chooser(prepare_increasing, choose_increasing, refresh_increasing, compares_scores=True)
+CONSTANT = Chooser(prepare_constant, choose_constant, refresh_constant, store_score)
+INCREASING = Chooser(prepare_increasing, choose_increasing, refresh_increasing, store_bound)
 SEPARABLE = Chooser(prepare_each, choose_separable, refresh_separable, keeps_spreads=True)
 POSTERIOR = Chooser(prepare_each, choose_posterior, refresh_posterior, keeps_spreads=True)
 SCAN = Chooser(prepare_scan, choose_scan, refresh_scan)
@@ -313,3 +291,5 @@ choose = by_problem(lambda plan: plan.chooser.choose)
 """Return the place of the next arm, -1 if an index is nan."""
 refresh = by_problem(lambda plan: plan.chooser.refresh)
 """Follow the pull of one arm."""
+store = by_problem(lambda plan: plan.chooser.store)
+"""Store by what an arm is compared."""

@@ -17,20 +17,18 @@ GROUP, GROUPS, PADDED = 1, 1, 1
 LANES = 1
 """The number of threads of a block, each of which plays one run."""
 WARMUP = 1
-PERMANENT, FINISHES = True, True
-"""Whether an eliminated arm stays so, and whether a run then ends with one active arm."""
+ENDS_ALONE, FINISHES = True, True
+"""Whether nothing is left to choose once one arm is active, and no step then depends on another."""
 BOUNDED, ROUNDS, USES_BEST = False, False, False
 """Whether the policy has lower bounds, rounds, and scores that depend on the best mean."""
-DRIFTS, TRACED = False, False
-"""Whether means change, and whether each step is recorded."""
+TRACED = False
+"""Whether each step is recorded."""
 FEW = True
 """Whether the arms are so few that all values are compared at every step."""
 KEEPS_SCORES = False
 """Whether the values of arms are their scores at all times."""
 KIND = 0
 """The family of the rewards, ``MIXED`` if there are several."""
-BLOCK = 1
-"""For how many steps the bounds of increasing indices hold."""
 REFERENCE = 1
 """The time at which widths are compared with that of one pull."""
 CLIP = False

@@ -7,7 +7,9 @@ which the numbers and functions that depend on the problem (see ``constants``) a
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from inspect import getattr_static
 from math import ceil, floor
@@ -21,6 +23,7 @@ from numba import config, float64, from_dtype, types
 from lowregret.engine.bridge.compile import compiled_forms
 from lowregret.engine.bridge.function_copies import copy_function
 from lowregret.engine.bridge.own_sampler import call_sampler
+from lowregret.engine.bridge.tuple_methods import fields_first
 from lowregret.engine.kernels.rng import EDGES, RATIOS, STATE, edge, ratio
 from lowregret.errors import InputError
 from lowregret.policies.base import Policy, numeric_fields
@@ -29,7 +32,8 @@ if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks it up, and NumPy 2.5 h
     vars(np)["row_stack"] = np.vstack
 try:
     cuda: Any = import_module("numba.cuda")
-    overload_method = import_module("numba.cuda.extending").overload_method
+    overload: Any = import_module("numba.cuda.extending").overload
+    templates: Any = import_module("numba.cuda.typing.templates")
     libdevice: Any = getattr(cuda, "libdevice", None)  # which the simulator lacks
 except (AttributeError, ImportError):  # Numba alone has an older numba.cuda
     raise InputError(
@@ -41,8 +45,9 @@ SIMULATED = bool(vars(config)["ENABLE_CUDASIM"])
 STATE_TYPE = STATE if SIMULATED else from_dtype(STATE)
 INLINED = {} if SIMULATED else {"forceinline": True}
 
-OPTIONS: dict[str, Any] = {} if SIMULATED else {"max_registers": 80}
-"""How kernels are compiled: such that 12 blocks of 64 threads share the registers of a multiprocessor."""
+OPTIONS: dict[str, Any] = {} if SIMULATED else {"max_registers": 80, "lto": False}
+"""How kernels are compiled: such that 12 blocks of 64 threads share the registers of a multiprocessor, and
+not a second time when they are linked, where ``products_rounded`` would not hold."""
 _declared: set[str] = set()
 _methods: dict[tuple[type, str], Any] = {}
 
@@ -79,11 +84,6 @@ class Functions:
         if isinstance(value, FunctionType) and (value.__module__ or "").partition(".")[0] not in foreign:
             return self.device(value)
         return value
-
-
-def product(a: float, b: float) -> float:
-    """Return a product that is rounded before anything is added to it."""
-    return a * b if SIMULATED else libdevice.dmul_rn(a, b)
 
 
 def integer_ceil(x: float) -> int:
@@ -165,7 +165,28 @@ def _declare(name: str) -> None:
         method = _methods.get((getattr(self, "instance_class", None), name))  # type: ignore[arg-type]
         return None if method is None else lambda self, *arguments: method(self, *arguments)
 
-    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=INLINED)(choose)
+    options: dict[str, Any] = {"strict": False, "jit_options": INLINED, "target": "cuda"}
+    template = templates.make_overload_method_template(types.BaseNamedTuple, name, choose, "never", **options)
+    templates.infer_getattr(fields_first(template))
+    overload(choose, **options)(choose)
+
+
+@contextmanager
+def products_rounded() -> Iterator[None]:
+    """Let kernels that are compiled inside round a product before they add to it, as a processor does.
+
+    The choices of a policy are then the same, unless a logarithm or the like is rounded in another way.
+    """
+    if SIMULATED:
+        yield
+        return
+    nvvm: Any = import_module("numba.cuda.cudadrv.nvvm")
+    compile_ir = nvvm.compile_ir
+    nvvm.compile_ir = partial(compile_ir, fma=False)
+    try:
+        yield
+    finally:
+        nvvm.compile_ir = compile_ir
 
 
 def policy_tuple(policy: Policy) -> Any:

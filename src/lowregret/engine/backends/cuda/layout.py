@@ -10,10 +10,12 @@ from numba import int16, int32, uint8, uint16
 
 from lowregret.engine.backends.cuda import choosers, table
 from lowregret.engine.backends.cuda.constants import MIXED, Plan, selections
+from lowregret.engine.backends.cuda.device import SIMULATED
 from lowregret.engine.bridge.compile import selected_bodies
 from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.modes import select_mode
 from lowregret.engine.kernels.posteriors import draw, posterior
+from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.statistics import observes_plainly
 from lowregret.engine.problem import PATH, Problem
 from lowregret.environments.families import BERNOULLI, GAUSSIAN
@@ -30,14 +32,14 @@ EXACT_PULLS = 2**26
 
 def constants_of(problem: Problem, encoding: Encoding) -> dict[Any, Any]:
     """Return the numbers by the names that ``constants`` has for them, and bodies by their functions."""
-    policy, arms = problem.policy, len(problem.bandit)
+    policy, arms, rules = problem.policy, len(problem.bandit), rules_of(problem.policy)
     chooser = choosers.CHOOSERS[select_mode(problem, on_gpu=True)]
     counts, drifts = counts_rewards(problem, encoding), encoding.means is not None
     changes_arms = policy.overrides("first_round") and policy.rounds_eliminate
-    gone = changes_arms or policy.overrides("lower_bound") or policy.overrides("initially_active")
+    gone = changes_arms or rules.eliminates_dominated or policy.overrides("initially_active")
     resets = changes_arms and not policy.eliminates_permanently
     fields = len(policy.Memory()) if policy.Memory else 0
-    compares, few = chooser.compares_scores, arms <= FEW_ARMS
+    compares, few = chooser.store is not None, arms <= FEW_ARMS
     group = min(arms, FEW_GROUP) if few else 2 ** ceil(log2(sqrt(arms)))
     groups = ceil(arms / group)
     kinds = set(encoding.rows["kind"].tolist())
@@ -46,18 +48,16 @@ def constants_of(problem: Problem, encoding: Encoding) -> dict[Any, Any]:
         "GROUP": group,
         "GROUPS": groups,
         "PADDED": groups * group if compares else 1 if chooser is choosers.SCAN else arms,
-        "WARMUP": policy.warmup,
-        "PERMANENT": policy.eliminates_permanently,
-        "FINISHES": policy.eliminates_permanently and not drifts,
-        "BOUNDED": policy.overrides("lower_bound"),
+        "WARMUP": rules.warmup,
+        "ENDS_ALONE": rules.ends_alone,
+        "FINISHES": rules.ends_alone and not drifts,
+        "BOUNDED": rules.eliminates_dominated,
         "ROUNDS": policy.overrides("first_round"),
-        "USES_BEST": policy.uses_best,
-        "DRIFTS": drifts,
+        "USES_BEST": rules.uses_best,
         "TRACED": PATH in problem.record,
         "FEW": few,
         "KEEPS_SCORES": chooser is choosers.CONSTANT,
         "KIND": min(kinds) if len(kinds) == 1 else MIXED,
-        "BLOCK": max(arms, 2),
         "REFERENCE": problem.horizon + 1 if policy.index_trend == "increasing" else 1,
         "CLIP": problem.clip and not counts,
         "COUNT": uint16 if problem.horizon < 2**16 else int32,
@@ -72,6 +72,8 @@ def constants_of(problem: Problem, encoding: Encoding) -> dict[Any, Any]:
         "SPREADS": arms if chooser.keeps_spreads else 1,
     }
     new_table, numbers["LANES"] = _place_of_table(numbers)
+    if SIMULATED:
+        numbers["LANES"] = 2  # each thread is one of the system
     plan = Plan(policy, chooser, new_table, drifts, counts, kinds == {GAUSSIAN})
     posteriors = {part: selected_bodies[part](type(policy)) for part in (posterior, draw)}
     return {**numbers, **posteriors, **{part: part(plan) for part in selections}}

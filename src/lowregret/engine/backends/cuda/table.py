@@ -31,11 +31,7 @@ from lowregret.engine.backends.cuda.constants import (
 )
 from lowregret.engine.backends.cuda.device import cuda
 from lowregret.engine.kernels.statistics import Sums, add_reward
-from lowregret.policies import Arm
-from lowregret.policies.views import mean_of, variance_of
-
-CLOSED = -1
-"""The time of elimination of an arm that was never active; that of an active one is 0."""
+from lowregret.policies.views import UNDATED, Arm, mean_of, variance_of
 
 
 class Table(NamedTuple):
@@ -50,7 +46,7 @@ class Table(NamedTuple):
     sums: Any  # else the first reward, the sum of the distances from it and that of their squares
     resets: Any  # pulls before the latest reset
     memory: Any  # the numbers that the policy keeps of an arm
-    gone: Any  # when an arm was eliminated
+    gone: Any  # when an arm was eliminated, 0 for an active one, CLOSED for one that never was
     spreads: Any  # the second of the numbers by which arms are compared, or the widths of their scores
     values: Any  # by which arms are compared, or the first parameter of a posterior, or the mean
     best: Any  # the largest value of each group of arms
@@ -119,6 +115,17 @@ def count_active(table: Table) -> int:
     return active
 
 
+def log_eliminated(table: Table, t: int) -> int:
+    """Record the time of new eliminations; return how many arms are active."""
+    active = 0
+    for i in range(ARMS):
+        if is_active(table, i):
+            active += 1
+        elif table.gone[i, table.entry] == UNDATED:
+            table.gone[i, table.entry] = t
+    return active
+
+
 def counted_pulls(table: Table, i: int) -> int:
     """Return how many pulls of an arm count, those since the latest reset."""
     pulls = int64(table.pulls[i, table.column])
@@ -134,6 +141,13 @@ def statistics(table: Table, i: int) -> tuple[int, float, float]:
         return pulls, mean, variance_of(pulls, total, table.sums[3 * i + 2, table.column])
     total = float(table.counts[i, table.column])
     return pulls, total / pulls if pulls > 0 else 0.0, variance_of(pulls, total, total)
+
+
+def clear_sums(table: Table, i: int) -> None:
+    if SUMS > 1:
+        table.sums[3 * i + 1, table.column], table.sums[3 * i + 2, table.column] = 0.0, 0.0
+    else:
+        table.counts[i, table.column] = 0
 
 
 def add(table: Table, i: int, x: float) -> None:
@@ -177,14 +191,10 @@ write_memory = by_problem(lambda plan: memory_functions(plan.policy.Memory)[1])
 """Set the policy's memory of an arm."""
 
 
-def arm_at(policy: Any, table: Table, i: int, t: int) -> Arm:
+def arm_at(policy: Any, table: Table, i: int) -> Arm:
     pulls, mean, variance = statistics(table, i)
-    memory, arms = read_memory(table, i), see_arms(policy, table, t)
+    memory, arms = read_memory(table, i), see_arms(policy, table)
     return Arm(int64(table.order[i, table.column]), pulls, mean, variance, memory, arms, None)
-
-
-def see_none(policy: Any, table: Table, t: int) -> None:
-    return None
 
 
 def checked_place(table: Table, i: int) -> int:
@@ -200,10 +210,9 @@ class DeviceArms(NamedTuple):
 
     policy: Any
     table: Table
-    t: int
 
     def at(self, i: int) -> Arm:
-        return arm_at(self.policy, self.table, checked_place(self.table, i), self.t)
+        return arm_at(self.policy, self.table, checked_place(self.table, i))
 
     def active(self, i: int) -> bool:
         return is_active(self.table, checked_place(self.table, i))
@@ -211,10 +220,13 @@ class DeviceArms(NamedTuple):
     def pending(self, i: int) -> int:
         return 0  # every reward is known: a GPU plays no delays
 
+    def is_eliminated(self, i: int) -> bool:
+        return not self.active(i)
+
     def eliminate(self, i: int) -> None:
         i = checked_place(self.table, i)
-        if self.table.gone[i, self.table.entry] == 0:
-            self.table.gone[i, self.table.entry] = self.t
+        if is_active(self.table, i):
+            self.table.gone[i, self.table.entry] = UNDATED
 
     def reactivate(self, i: int) -> None:
         self.table.gone[checked_place(self.table, i), self.table.entry] = 0
@@ -222,9 +234,7 @@ class DeviceArms(NamedTuple):
     def reset(self, i: int) -> None:
         table, i = self.table, checked_place(self.table, i)
         table.resets[i, table.column] = table.pulls[i, table.column]
-        table.counts[i if COUNTS > 1 else 0, table.column] = 0
-        if SUMS > 1:
-            table.sums[3 * i + 1, table.column], table.sums[3 * i + 2, table.column] = 0.0, 0.0
+        clear_sums(table, i)
         write_memory(table, i, self.policy.initial_memory())
 
     def set_memory(self, i: int, memory: Any) -> None:
@@ -234,8 +244,12 @@ class DeviceArms(NamedTuple):
         return count_active(self.table)
 
 
-def see_all(policy: Any, table: Table, t: int) -> DeviceArms:
-    return DeviceArms(policy, table, t)
+def see_none(policy: Any, table: Table) -> None:
+    return None
+
+
+def see_all(policy: Any, table: Table) -> DeviceArms:
+    return DeviceArms(policy, table)
 
 
 see_arms = by_problem(lambda plan: see_all if plan.policy.uses_arms else see_none)
