@@ -36,8 +36,7 @@ from lowregret.experiments.shard_queue import ShardAttempt, ShardQueue
 from lowregret.experiments.shard_tables import plan_tables
 from lowregret.experiments.sharding import SHARD_STEPS, ArmGroups, Shard, ShardPlan, make_shard_plan
 from lowregret.experiments.spec import Experiment
-from lowregret.experiments.store import ResultStore, description
-from lowregret.experiments.stored_results import open_results
+from lowregret.experiments.store import ResultStore, description, open_results
 from lowregret.experiments.worker import Arrays, Finished, as_finished, stop, work
 from lowregret.results import Results
 

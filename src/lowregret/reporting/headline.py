@@ -6,6 +6,7 @@ import polars as pl
 
 from lowregret._common.text import count
 from lowregret.analysis.comparison import HIGHER, INCONCLUSIVE, compare_with
+from lowregret.analysis.power import LEVEL
 from lowregret.analysis.tables import Tables
 
 MAX_LISTED = 3
@@ -54,8 +55,8 @@ def _certainty(rivals: pl.DataFrame) -> str:
     uncertain = rivals.filter(pl.col("verdict") != HIGHER)
     if uncertain.is_empty():
         if len(rivals) == 1:
-            return f"Its difference from {rivals['policy'][0]} is significant at 5%"
-        return "Its differences from all others are significant at 5%"
+            return f"Its difference from {rivals['policy'][0]} is significant at {LEVEL}"
+        return f"Its differences from all others are significant at {LEVEL}"
     runs, needed = count(max(uncertain["runs"]), "run"), uncertain["runs_needed"]
     close = uncertain.filter(verdict=INCONCLUSIVE)["policy"].unique(maintain_order=True).to_list()
     reason = f"{_listed(close)} {'is' if len(close) == 1 else 'are'} too close" if close else UNSEEN

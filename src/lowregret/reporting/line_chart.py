@@ -22,6 +22,8 @@ LETTER, MOST_FOR_LABELS = 0.5, 0.36
 """The width of a letter as a part of its size, and the largest part of a figure's width for labels."""
 DEEPEST = 1e-5
 """A logarithmic axis reaches no further down than this part of its top."""
+DECADE = 10.0
+"""Where the largest value is about so many times the smallest, an axis is logarithmic."""
 
 
 @dataclass(frozen=True)

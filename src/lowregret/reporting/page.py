@@ -34,6 +34,8 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 )
 MAX_WITHOUT_CONTENTS = 4
+FIGURE_FORMATS = {"none": (), "svg": ("svg",), "all": ("svg", "png", "pdf")}
+"""The files of figures that are written, by the value of the option ``figures``."""
 
 
 def page(

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from lowregret.reporting import chart_style as chart
-from lowregret.reporting.line_chart import Axis
+from lowregret.reporting.line_chart import DECADE, Axis
 from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style
 
@@ -18,8 +18,6 @@ LONG_NAME, LABEL_WIDTH = 30, 230
 MAX_RUNS_DRAWN = 60
 """Up to this number all runs are drawn; of more runs, those beyond the 5% and 95% quantiles."""
 MAX_MARKS = 120
-DECADE = 10.0
-"""Where the largest is more than this many times the smallest, an axis is logarithmic."""
 
 
 def runs_chart(

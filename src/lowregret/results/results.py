@@ -164,9 +164,9 @@ class Results(Tables):
         >>> list(result.with_labels({"MOSS": "MOSS (ours)"}))
         ['MOSS (ours)', 'RoundRobin']
         """
-        from lowregret.results.labelled import labelled
+        from lowregret.results.derived import label_policies
 
-        return labelled(self, labels)
+        return label_policies(self, labels)
 
     def tail(self, regret: float | Sequence[float] | None = None) -> pl.DataFrame:
         """Estimate the probability that the final regret of a policy exceeds values.

@@ -40,8 +40,7 @@ from lowregret.suite.worst_case import worst_case
 
 LEAGUE_GRID_POINTS = 10
 ALL, UNIT_REWARDS = "all testbeds", "rewards in [0, 1]"
-"""The scopes of the standings: all testbeds, those that policies for bounded rewards can play on, and those
-on which no constant was chosen."""
+"""The scopes of the standings: all testbeds, and those that policies for bounded rewards can play on."""
 BINARY, GRADED, OUTSIDE = "rewards 0 and 1", "rewards between 0 and 1", "rewards beyond [0, 1]"
 """The scopes by kind of reward, which say which policy to begin with."""
 
