@@ -325,21 +325,21 @@ def plan(
     'ThompsonBeta'
     """
     scenario = make_scenario(
-        options,
-        rate,
-        mean,
-        sd,
-        sale,
-        sale_sd,
-        lift,
-        visitors,
-        days,
-        delay_days,
-        spread,
-        alpha,
-        runs,
-        seed,
-        rhythm,
+        options=options,
+        rate=rate,
+        mean=mean,
+        sd=sd,
+        sale=sale,
+        sale_sd=sale_sd,
+        lift=lift,
+        visitors=visitors,
+        days=days,
+        delay_days=delay_days,
+        spread=spread,
+        alpha=alpha,
+        runs=runs,
+        seed=seed,
+        pattern=rhythm,
     )
     chosen = policies_of("plan", _suitable(scenario) if policies is None else policies)
     weight = None if prior is None else integer("plan", "prior", prior, MAX_WEIGHT)

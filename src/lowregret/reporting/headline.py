@@ -5,6 +5,7 @@ from collections import Counter
 import polars as pl
 
 from lowregret._common.text import count
+from lowregret.analysis.columns import KEYS
 from lowregret.analysis.comparison import HIGHER, INCONCLUSIVE, compare_with
 from lowregret.analysis.power import LEVEL
 from lowregret.analysis.tables import Tables
@@ -27,11 +28,9 @@ def headline(tables: Tables) -> str:
     >>> headline(result)
     'MOSSV has the lowest regret. Its difference from RoundRobin is significant at 5%.'
     """
-    means = tables.finals.group_by("environment", "policy", maintain_order=True).agg(
-        pl.col("regret").mean(), runs=pl.len()
-    )
+    means = tables.finals.group_by(KEYS, maintain_order=True).agg(pl.col("regret").mean())
     lowest = means.sort("regret", maintain_order=True).group_by("environment", maintain_order=True).first()
-    leaders = dict(lowest.select("environment", "policy").iter_rows())
+    leaders = dict(lowest.select(KEYS).iter_rows())
     rivals = compare_with(tables, leaders)
     return "" if rivals.is_empty() else f"{_leader_words(leaders)}. {_certainty(rivals)}."
 

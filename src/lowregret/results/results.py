@@ -28,7 +28,7 @@ from lowregret._common.forks import check_threads
 from lowregret._common.progress import Report, reporting
 from lowregret._common.text import count
 from lowregret._common.validation import plain_text
-from lowregret.analysis.columns import COMPARISON, READ, REGRET, SUMMARY
+from lowregret.analysis.columns import COMPARISON, READ_FIRST, REGRET, SUMMARY
 from lowregret.analysis.tables import Tables
 from lowregret.errors import InputError
 
@@ -127,7 +127,7 @@ class Results(Tables):
         return (
             table
             if all
-            else table.select(name for name in table.columns if name in READ or name not in SUMMARY)
+            else table.select(name for name in table.columns if name in READ_FIRST or name not in SUMMARY)
         )
 
     def with_metrics(self, *metrics: Metric) -> Results:
