@@ -299,9 +299,8 @@ def _worst_cases(
     searched = read_json(path)
     rows = []
     for player in players:
-        prefix = f"{player.name}, 10 "
-        seconds = next((cost for name, (cost, *_) in costs.measured.items() if name.startswith(prefix)), 0.0)
-        if not SEARCH[size] or "known variance" in player.policy.needs or seconds > SLOW_STEP_SECONDS:
+        is_slow = costs.known(player, 10) > SLOW_STEP_SECONDS
+        if not SEARCH[size] or "known variance" in player.policy.needs or is_slow:
             continue
         key = f"{player.name} {refer_to(type(player.policy)).identity} {SEARCH[size]}"
         if key not in searched:

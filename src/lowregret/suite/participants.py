@@ -171,16 +171,25 @@ class Costs:
 
     def of(self, player: Participant, policy: Policy, bandit: Bandit, horizon: int) -> float:
         """Return the mean seconds of a step in a run of so many steps."""
-        name = f"{player.name}, {len(bandit)} arms"
+        name = _cost_key(player, len(bandit))
         if name not in self.measured:
             self.measured[name] = measure_step(Problem(policy, bandit, horizon))
         return self.measured[name].seconds_at(horizon)
+
+    def known(self, player: Participant, arms: int) -> float:
+        """Return the seconds of a step with so many arms, 0 where none was measured."""
+        key = _cost_key(player, arms)
+        return self.measured[key].seconds if key in self.measured else 0.0
 
     def save(self) -> None:
         """Write the file."""
         with as_store_error(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self.path, (json.dumps(self.measured, indent=1) + "\n").encode())
+
+
+def _cost_key(player: Participant, arms: int) -> str:
+    return f"{player.name}, {arms} arms"
 
 
 def by_runs(assigned: Iterable[PlannedRuns]) -> Mapping[int, list[PlannedRuns]]:
