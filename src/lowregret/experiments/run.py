@@ -124,14 +124,14 @@ def _run_in_folders(
 
 def _warn_of_other_results(store: ResultStore, plan: ShardPlan) -> None:
     """Say that results with other horizons, or another seed, are no longer shown; more runs are no others."""
-    shown, new = store.read_description(), description(plan)
+    old, new = store.read_description(), description(plan)
     changes = {
-        f"the horizon {shown['horizons'][name]:,} of {name!r}, now {horizon:,}"
+        f"the horizon {old['horizons'][name]:,} of {name!r}, now {horizon:,}"
         for name, horizon in new.horizons.items()
-        if shown.get("horizons", {}).get(name, horizon) != horizon
+        if old.get("horizons", {}).get(name, horizon) != horizon
     }
-    if shown.get("seed", new.seed) != new.seed:
-        changes.add(f"the seed {shown['seed']}, now {new.seed}")
+    if old.get("seed", new.seed) != new.seed:
+        changes.add(f"the seed {old['seed']}, now {new.seed}")
     if changes:
         warn_user(
             f"the results in {str(store.folder)!r} had {min(changes)}: they stay there but are not shown any "

@@ -38,7 +38,7 @@ from lowregret._common.durable_files import (
 from lowregret._common.text import count
 from lowregret._common.user_calls import user_call
 from lowregret.analysis.columns import TABLE_COLUMNS
-from lowregret.analysis.description import Description, merged_note, varied
+from lowregret.analysis.description import Description, merged_note, varying_parameters
 from lowregret.engine.problem import eliminates
 from lowregret.environments import DriftingBandit
 from lowregret.errors import InputError, StoreError
@@ -319,7 +319,7 @@ def description(plan: ShardPlan) -> Description:
         notes={name: text for name, text in notes.items() if text},
         eliminating=tuple(name for name, policy in policies.items() if eliminates(policy)),
         environment_parameters={case.name: case.parameters for case in cases if case.parameters},
-        policy_parameters=varied(policies),
+        policy_parameters=varying_parameters(policies),
         delays={case.name: str(case.delay) for case in cases if not case.delay.is_zero},
         batches={case.name: case.batch for case in cases if case.batch > 1},
         drifting=tuple(case.name for case in cases if isinstance(case.bandit, DriftingBandit)),

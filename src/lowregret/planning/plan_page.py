@@ -13,7 +13,7 @@ from lowregret.planning.plan import PLAN_COLUMNS, Plan, starting_code, text_rows
 from lowregret.planning.policy_runs import FIXED_SPLIT, PRESENT_OPTION, PolicyRuns
 from lowregret.planning.prior_value import describe_prior
 from lowregret.planning.visitor_rewards import Conversions
-from lowregret.reporting.chart_style import inline, layer_chart
+from lowregret.reporting.chart_style import inline_data, layer_chart
 from lowregret.reporting.line_chart import Axis, line_chart
 from lowregret.reporting.number_format import format_number
 from lowregret.reporting.page import write_page
@@ -205,7 +205,7 @@ def _proving_chart(plan: Plan, palette: Mapping[str, Style]) -> alt.LayerChart:
     table = plan.table.select("policy", "loss", "verdict")
     names = table["policy"].to_list()
     colours = alt.Scale(domain=names, range=[palette[name].colour for name in names])
-    base = alt.Chart(inline(table)).encode(
+    base = alt.Chart(inline_data(table)).encode(
         x=alt.X("verdict:Q", title="share of runs with a verdict", scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("loss:Q", title=f"{plan.scenario.unit} lost", scale=alt.Scale(zero=True)),
         color=alt.Color("policy:N", legend=None, scale=colours),

@@ -101,14 +101,14 @@ def verdict_rows(evaluation: Evaluation) -> pl.DataFrame:
     return pl.concat(parts, how="diagonal") if parts else pl.DataFrame()
 
 
-def contradictions(sheet: Sheet, found: pl.DataFrame) -> list[str]:
+def contradictions(sheet: Sheet, verdicts: pl.DataFrame) -> list[str]:
     """Return where a verdict is the opposite of the one in the sheet's ``expected.csv``."""
     path = sheet.folder / "expected.csv"
-    if not path.exists() or found.is_empty():
+    if not path.exists() or verdicts.is_empty():
         return []
     opposite = {MATCHED: NOT_MATCHED, NOT_MATCHED: MATCHED, HOLDS: FAILS, FAILS: HOLDS}
-    keys = [name for name in (*VERDICT_KEYS, "quote", "worse") if name in found.columns]
-    text = found.with_columns(pl.col(keys).cast(pl.String).fill_null(""))
+    keys = [name for name in (*VERDICT_KEYS, "quote", "worse") if name in verdicts.columns]
+    text = verdicts.with_columns(pl.col(keys).cast(pl.String).fill_null(""))
     expected = pl.read_csv(path, infer_schema=False)
     if missing := {*keys, "verdict"} - set(expected.columns):
         raise InputError(f"{path} has no column {min(missing)!r}: copy the verdicts.csv of a full run")

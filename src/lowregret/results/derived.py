@@ -27,13 +27,13 @@ def label_policies(results: Results, labels: Mapping[str, str]) -> Results:
     policies = tuple(names.get(policy, policy) for policy in results.policies)
     if len(set(policies)) < len(policies):
         raise InputError(f"labels: two policies would be called alike, got {', '.join(policies)}")
-    known = results.description
+    old = results.description
     description = replace(
-        known,
+        old,
         policies=policies,
-        notes={names.get(policy, policy): note for policy, note in known.notes.items()},
-        eliminating=known.eliminating and tuple(names.get(policy, policy) for policy in known.eliminating),
-        policy_parameters={names.get(name, name): values for name, values in known.policy_parameters.items()},
+        notes={names.get(policy, policy): note for policy, note in old.notes.items()},
+        eliminating=old.eliminating and tuple(names.get(policy, policy) for policy in old.eliminating),
+        policy_parameters={names.get(name, name): values for name, values in old.policy_parameters.items()},
     )
     outcomes = {
         (place, names.get(policy, policy)): runs for (place, policy), runs in results.outcomes.items()

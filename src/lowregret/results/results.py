@@ -405,7 +405,7 @@ class Results(Tables):
             curve, words = self.curves().filter(environment=name), "" if title is None else title
             palette = styles(curve["policy"].to_list(), self.original_names)
             return draw_regret(ax, curve, words, band=band, palette=palette)
-        from lowregret.reporting.chart_style import fitted
+        from lowregret.reporting.chart_style import fit_chart
         from lowregret.reporting.curve_charts import regret_chart
         from lowregret.reporting.panels import regret_panels
         from lowregret.reporting.sweep_charts import plot_against, sweep_tables
@@ -422,11 +422,11 @@ class Results(Tables):
         if against is None:
             curve = self.curves().filter(environment=name)
             palette = styles(curve["policy"].to_list(), self.original_names)
-            return fitted(
+            return fit_chart(
                 lambda size: regret_chart(curve, words, band=band, palette=palette, plot=size), width, height
             )
         tables = sweep_tables(self.summary(all=True), self.parameters, against, band)
-        return fitted(lambda size: plot_against(tables, against, name, words, size), width, height)
+        return fit_chart(lambda size: plot_against(tables, against, name, words, size), width, height)
 
     def report(
         self,

@@ -32,7 +32,7 @@ from lowregret.suite.participants import (
     Participant,
     PlannedRuns,
     assignments,
-    by_runs,
+    group_by_runs,
     participants,
 )
 from lowregret.suite.stability import STABILITY, stability
@@ -259,7 +259,7 @@ def _play_testbed(
     """Run the experiments of a testbed; return the regrets of the policies, and their scores."""
     bandit, regrets, costs = bed.bandit(), dict[str, Floats](), dict[str, float]()
     pulls: dict[str, Integers] = {}
-    groups = by_runs(assigned)
+    groups = group_by_runs(assigned)
     for part, (runs, group) in enumerate(groups.items()):
         experiment = Experiment(
             name=bed.name,

@@ -108,7 +108,7 @@ def assignments(
             assigned.append(PlannedRuns(player, None, "", 0, reason))
             continue
         seconds = horizon * costs.of(player, policy, bandit, horizon)
-        allowed = affordable(runs, seconds, size.seconds)
+        allowed = affordable_runs(runs, seconds, size.seconds)
         reason = note if allowed else f"a run would take {seconds:.2g} s"
         assigned.append(PlannedRuns(player, loaded_from, str(policy), allowed, reason))
     return assigned
@@ -149,7 +149,7 @@ def planned_runs(horizon: int, size: LeagueSize) -> int:
     return max(size.min_runs, *(factor * power for factor in (1, 2, 5) if factor * power <= limit))
 
 
-def affordable(runs: int, seconds: float, share: float) -> int:
+def affordable_runs(runs: int, seconds: float, share: float) -> int:
     """Return how many of the runs, of so many seconds each, a policy may take; 0 where it is too slow."""
     for divisor in DIVISORS:
         fewer = max(runs // divisor, min(MIN_LEAGUE_RUNS, runs))
@@ -192,7 +192,7 @@ def _cost_key(player: Participant, arms: int) -> str:
     return f"{player.name}, {arms} arms"
 
 
-def by_runs(assigned: Iterable[PlannedRuns]) -> Mapping[int, list[PlannedRuns]]:
+def group_by_runs(assigned: Iterable[PlannedRuns]) -> Mapping[int, list[PlannedRuns]]:
     """Group the assignments with runs by their number of runs, the fewest first: these are the slow ones."""
     groups: dict[int, list[PlannedRuns]] = {}
     for assignment in sorted(assigned, key=lambda assignment: assignment.runs):
