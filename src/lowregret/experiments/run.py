@@ -111,7 +111,7 @@ def _run_in_folders(
 
         def write(done: FinishedShards) -> None:
             for store, own in policies.items():
-                store.write_shards((s, own[s.name], finished) for s, finished in done if s.name in own)
+                store.write_shards([(s, own[s.name], finished) for s, finished in done if s.name in own])
 
         if damaged := sum(len(store.damaged) for store in stores.values()):
             warn(f"{damaged} of the finished shards are damaged and are computed again", stacklevel=3)

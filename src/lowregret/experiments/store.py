@@ -14,7 +14,7 @@ import errno
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -47,7 +47,7 @@ from lowregret.experiments.sharding import ENGINE, Shard, ShardPlan
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
 from lowregret.results import Results
-from lowregret.results.saving import SAVED, write_parquet
+from lowregret.results.saving import SAVED, scan_table, write_parquet
 
 PLAN_FILE = "plan.json"
 
@@ -195,15 +195,6 @@ class ResultStore:
         """Return the description of the tables; empty if none are published."""
         return read_json(self.folder / "experiment.json")
 
-    def scan_table(self, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:
-        """Return a published table once its checksum is verified."""
-        path = self._tables[name]
-        if checksum(path) == sha256[name]:
-            return pl.scan_parquet(path, glob=False)
-        if self.read_description().get("sha256", {}).get(name) == sha256[name]:
-            raise StoreError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
-        raise StoreError(f"{str(path)!r} was replaced since these results were opened: open them again")
-
     def remove_tables(self) -> None:
         """Remove the tables of another plan."""
         with as_store_error(self.folder):
@@ -263,7 +254,7 @@ def open_results(folder: str | Path) -> Results:
             raise StoreError(
                 f"{str(place)!r} has no checksum of {name}.parquet: run it again to have it written"
             )
-    return Results(Description.from_dict(published), partial(store.scan_table, published["sha256"]))
+    return Results(Description.from_dict(published), partial(scan_table, place, published["sha256"]))
 
 
 def _open_unfinished(store: ResultStore) -> Results | None:
