@@ -72,7 +72,7 @@ def draw(rows: pl.DataFrame, path: str) -> None:
     """Draw the means with two standard errors, a panel for each experiment."""
     import altair as alt
 
-    from lowregret.reporting.chart_style import FONT, inline
+    from lowregret.reporting.chart_style import FONT, inline_data
     from lowregret.reporting.policy_styles import BLUE, VERMILION
 
     colour = alt.Color(
@@ -85,7 +85,7 @@ def draw(rows: pl.DataFrame, path: str) -> None:
         table = rows.filter(experiment=number).with_columns(
             low=pl.col("mean") - 2 * pl.col("se"), high=pl.col("mean") + 2 * pl.col("se")
         )
-        base = alt.Chart(inline(table), title=f"Experiment {number}").properties(width=250, height=150)
+        base = alt.Chart(inline_data(table), title=f"Experiment {number}").properties(width=250, height=150)
         labels = alt.Axis(ticks=False, labelLimit=200)
         y = alt.Y("part:N", sort=list(PARTS), title=None, axis=labels)
         x = alt.X("mean:Q", title="mean regret", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))

@@ -21,7 +21,14 @@ from lowregret.reporting.number_format import format_number
 from lowregret.reporting.page_parts import Cell, Fold, Part, Section, Table, Text
 from lowregret.reproductions.claims import VERDICT_COLUMNS, count_verdicts
 from lowregret.reproductions.numbers import compare_numbers, our_policy, reason
-from lowregret.reproductions.page import Evaluation, More, palette, table_of_numbers, verdict_cell, with_error
+from lowregret.reproductions.page import (
+    Evaluation,
+    More,
+    format_with_error,
+    palette,
+    table_of_numbers,
+    verdict_cell,
+)
 from lowregret.reproductions.published import Point
 from lowregret.reproductions.sheet import Sheet
 from lowregret.results import Results
@@ -166,7 +173,7 @@ def curves_table(curves: pl.DataFrame, margin: str) -> Table:
         "discriminates": lambda row: YES_NO.get(row["discriminates"], Cell("-")),
         "within %": lambda row: "-" if row["within"] is None else f"{row['within']:.1f}",
         "published": lambda row: f"{row['published']:,.10g}",
-        "ours (se)": lambda row: with_error(row["mean"], row["se"]),
+        "ours (se)": lambda row: format_with_error(row["mean"], row["se"]),
         "others not excluded": others,
     }
     return table_of_numbers(curves, columns, (0, 1, 2, 3, 7), CURVES.format(margin=margin))
@@ -287,7 +294,7 @@ def headline(readings: pl.DataFrame) -> Table:
         own = {(row["policy"], row["reading"]): row for row in readings.filter(experiment=number).to_dicts()}
         cells = [own.get(key) for key in columns]
         published = next((row["published"] for row in cells if row), None)
-        regrets = ["-" if row is None else with_error(row["mean"], row["se"], False) for row in cells]
+        regrets = ["-" if row is None else format_with_error(row["mean"], row["se"], False) for row in cells]
         regrets = [regret.removesuffix(".00") for regret in regrets]
         rows.append([str(number), "-" if published is None else f"{published:,.2f}", *regrets])
     caption = "Mean final regret of EUCBV (standard error), beside MOSS and uniform play. As plotted, "
@@ -379,7 +386,7 @@ def readings_table(own: pl.DataFrame) -> Table:
     for policy in own["policy"].unique(maintain_order=True).to_list():
         cells = [by_key.get((policy, reading)) for reading in (PLOTTED, PRINTED, RELEASED_WIDTH)]
         published = next(row["published"] for row in cells if row)
-        regrets = ["-" if row is None else with_error(row["mean"], row["se"]) for row in cells]
+        regrets = ["-" if row is None else format_with_error(row["mean"], row["se"]) for row in cells]
         lost = format_number(cells[1]["optimal_arm_eliminated"]) if cells[1] else "-"
         rows.append([policy, "-" if published is None else f"{published:,.2f}", *regrets, lost])
     heads = ["policy", "published", "as plotted (se)", "as printed (se)", "released width (se)"]

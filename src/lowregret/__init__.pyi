@@ -39,7 +39,7 @@ from lowregret.errors import PausedError as PausedError
 from lowregret.errors import StoreError as StoreError
 from lowregret.errors import UnknownDecisionError as UnknownDecisionError
 from lowregret.experiments.spec import Experiment as Experiment
-from lowregret.experiments.stored_results import open_results as open_results
+from lowregret.experiments.store import open_results as open_results
 from lowregret.offline.replay import Replay as Replay
 from lowregret.offline.replay import replay as replay
 from lowregret.online.agent import Agent as Agent

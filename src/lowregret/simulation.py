@@ -201,7 +201,7 @@ def results_of(
     engine: Engine = "compiled",
 ) -> Results:
     """Return the outcomes of several policies on one bandit as results."""
-    from lowregret.analysis.description import Description, varied
+    from lowregret.analysis.description import Description, varying_parameters
     from lowregret.results import Results
     from lowregret.results.run_tables import outcome_table
 
@@ -214,7 +214,7 @@ def results_of(
         clip=clip,
         notes={policy: text for policy, text in notes.items() if text},
         eliminating=tuple(policy for policy, outcome in outcomes.items() if outcome.eliminated is not None),
-        policy_parameters=varied({name: outcome.policy for name, outcome in outcomes.items()}),
+        policy_parameters=varying_parameters({name: outcome.policy for name, outcome in outcomes.items()}),
         delays={bandit.name: delay} if delay != "0" else {},
         batches={bandit.name: batch} if batch != 1 else {},
         drifting=(bandit.name,) if isinstance(bandit, DriftingBandit) else (),

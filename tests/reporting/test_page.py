@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lowregret.reporting.chart_style import shortened_svg
+from lowregret.reporting.chart_style import shorten_svg
 from lowregret.reporting.curve_charts import regret_chart
 from lowregret.reporting.page import page, save_pictures
 from lowregret.reporting.page_parts import Beside, Cell, Fold, Picture, Section, Table, Text
@@ -152,6 +152,6 @@ def test_named_pictures_are_saved_in_every_format(tmp_path: Path) -> None:
 
 def test_slim_pictures_look_the_same() -> None:
     svg = '<path d="M10.123,20.96L3.04,1" id="a"/><g clip-path="url(#a)"><text>0.00123</text></g>'
-    assert shortened_svg(svg, "c1") == (
+    assert shorten_svg(svg, "c1") == (
         '<path d="M10.1,21L3,1" id="c1-a"/><g clip-path="url(#c1-a)"><text>0.00123</text></g>'
     )

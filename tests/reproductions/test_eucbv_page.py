@@ -13,7 +13,7 @@ from browser import opened, require_chromium
 
 from lowregret.reporting.page import page, pictures
 from lowregret.reporting.page_parts import Fold, Part, Section, Table
-from lowregret.reproductions.page import Evaluation, page_sections, palette, signed, with_error
+from lowregret.reproductions.page import Evaluation, format_signed, format_with_error, page_sections, palette
 from lowregret.reproductions.reproduce import evaluate
 from lowregret.reproductions.sheet import paper_function, read_sheet
 
@@ -151,8 +151,8 @@ def test_policies_have_the_paper_names_and_distinct_styles() -> None:
 
 
 def test_formatted_numbers() -> None:
-    assert (signed(-0.001), signed(None)) == ("+0.00", "-")
-    assert (with_error(1.5, 0.0), with_error(12.34, 0.5), with_error(None, None)) == (
+    assert (format_signed(-0.001), format_signed(None)) == ("+0.00", "-")
+    assert (format_with_error(1.5, 0.0), format_with_error(12.34, 0.5), format_with_error(None, None)) == (
         "1.50",
         "12.3 (0.5)",
         "-",

@@ -155,7 +155,7 @@ def test_the_family_is_what_the_class_says(found):
     ("seconds", "expected"), [(0.01, 100), (0.02, 50), (0.2, 5), (0.5, 4), (0.75, 4), (0.8, 0)]
 )
 def test_slow_policies_have_fewer_runs(seconds, expected):
-    assert participants.affordable(100, seconds, share=1.0) == expected
+    assert participants.affordable_runs(100, seconds, share=1.0) == expected
 
 
 def test_runs_are_round_numbers_within_the_limits():

@@ -26,7 +26,7 @@ SUMMARY = {
     **dict.fromkeys(("failures", "failures_high"), pl.Float64),
 }
 
-READ = ("environment", "policy", "runs", "mean", "se", "median", "worst05")
+READ_FIRST = (*KEYS, "runs", "mean", "se", "median", "worst05")
 """The columns of a summary that people read; `summary(all=True)` returns the others, too."""
 
 COMPARISON = {
@@ -37,6 +37,9 @@ COMPARISON = {
     "verdict": pl.String,
     "runs_needed": pl.Int64,
 }
+
+READ_FIRST_OF_COMPARISONS = (*KEYS, "baseline", "difference", "low", "high", "verdict")
+"""The same of a comparison, and of `compare(all=True)`."""
 
 RECORDED = ("reward", "recommended", "loss", "stopped")
 """The columns of what is recorded on request."""

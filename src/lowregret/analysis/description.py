@@ -88,7 +88,7 @@ class Description:
         return tables
 
 
-def varied(policies: Mapping[str, Policy]) -> Parameters:
+def varying_parameters(policies: Mapping[str, Policy]) -> Parameters:
     """Return the parameters in which policies of the same class differ, by the name of the policy."""
     classes: dict[type[Policy], dict[str, Policy]] = {}
     for name, policy in policies.items():

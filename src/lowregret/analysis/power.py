@@ -1,4 +1,4 @@
-"""The power of the paired t test, and the number of runs that a comparison needs."""
+"""The level of verdicts, the power of the paired t test, and the number of runs that a comparison needs."""
 
 from bisect import bisect_left
 from math import ceil, log, log2, sqrt
@@ -6,6 +6,8 @@ from math import ceil, log, log2, sqrt
 from lowregret.errors import InputError
 
 ALPHA = 0.05
+LEVEL = f"{ALPHA:.0%}"
+"""The level of verdicts, and how sentences write it."""
 POWER = 0.8
 
 

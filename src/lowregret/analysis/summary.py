@@ -52,7 +52,7 @@ def summarise(tables: Tables) -> pl.DataFrame:
         rows.append(
             {"environment": environment, "policy": policy, "low": low, "high": high}
             | {"worst05_low": worst_low, "worst05_high": worst_high}
-            | _regret_statistics(values)
+            | regret_statistics(values)
             | _arm_statistics(runs.pulls, runs.eliminated, optimal[environment])
         )
     return add_metrics(pl.DataFrame(rows, schema=SUMMARY), tables)
@@ -106,7 +106,8 @@ def _column_statistics(values: Floats) -> dict[str, Floats]:
     }
 
 
-def _regret_statistics(values: Floats) -> dict[str, Any]:
+def regret_statistics(values: Floats) -> dict[str, Any]:
+    """Summarise the regrets of runs: mean, interval, quantiles, the worst 5% and the worst."""
     statistics = {key: float(column[0]) for key, column in _column_statistics(values[:, None]).items()}
     row = {key: None if np.isnan(value) else value for key, value in statistics.items()}
     p25, p75 = np.quantile(values, [0.25, 0.75]).tolist()

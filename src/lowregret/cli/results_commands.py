@@ -35,7 +35,7 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare the regret of policies in pairs, with verdicts."""
-    from lowregret.experiments.stored_results import open_results
+    from lowregret.experiments.store import open_results
     from lowregret.reporting.comparison_text import command_text
 
     if other is not None and baseline is not None:
@@ -62,7 +62,7 @@ def report(
 ) -> None:
     """Write an HTML page of figures, tables and verdicts. It works offline."""
     from lowregret.cli.progress import progress_bar
-    from lowregret.experiments.stored_results import open_results
+    from lowregret.experiments.store import open_results
     from lowregret.results import join
 
     folder, *others = folders
@@ -113,7 +113,7 @@ def watch(
 
 def _open_results(folder: Path) -> Results | None:
     """Open what is there; None where that is nothing yet."""
-    from lowregret.experiments.stored_results import open_results
+    from lowregret.experiments.store import open_results
 
     if folder.exists() and not folder.is_dir():
         raise InputError(f"watch: {str(folder)!r} is not a folder")

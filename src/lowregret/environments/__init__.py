@@ -9,6 +9,8 @@ Examples
 Bandit('bernoulli', arms=2, best mean 0.2)
 """
 
+from types import ModuleType as _Module
+
 from lowregret.environments.bandit import Bandit as Bandit
 from lowregret.environments.calendar import rhythm as rhythm
 from lowregret.environments.changing_arms import replaced_arms as replaced_arms
@@ -53,9 +55,7 @@ from lowregret.environments.random_bandit import RandomBandit as RandomBandit
 from lowregret.environments.random_bandit import random_bandit as random_bandit
 from lowregret.environments.sampled import Sampled as Sampled
 
-_HIDDEN = {"bandit", "calendar", "changing_arms", "constructors", "delays", "drift", "environment_string"}
-_HIDDEN |= {"families", "family_registry", "gymnasium_env", "paper_testbeds", "sampled"}
-
 
 def __dir__() -> list[str]:
-    return sorted(name for name in globals() if not name.startswith("_") and name not in _HIDDEN)
+    hidden = {name for name, value in globals().items() if name.startswith("_") or isinstance(value, _Module)}
+    return sorted(globals().keys() - hidden)

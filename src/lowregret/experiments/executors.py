@@ -141,7 +141,7 @@ def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
     """Open an executor on ``local:N`` (N processes here) or ``tcp://host:port`` (a Dask scheduler)."""
     count = local_workers(cluster)
     dask, distributed = import_extra("dask", "dask"), import_extra("dask", "distributed")
-    with dask.config.set(DASK_CONFIG), _without_logs():
+    with dask.config.set(DASK_CONFIG), _silence_logs():
         processes = client = None
         timeout: float = CLOSE_TIMEOUT
         try:
@@ -166,7 +166,7 @@ def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
 
 
 @contextmanager
-def _without_logs() -> Iterator[None]:
+def _silence_logs() -> Iterator[None]:
     """Silence the log of Dask: what goes wrong is raised."""
     handlers = logging.getLogger("distributed").handlers
     levels = [(handler, handler.level) for handler in handlers]

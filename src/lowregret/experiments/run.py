@@ -1,7 +1,6 @@
 """Compute the missing shards of an experiment on any executor, and store each as it finishes."""
 
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -13,8 +12,6 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
-from functools import cached_property
 from io import BytesIO
 from math import inf
 from pathlib import Path
@@ -34,10 +31,9 @@ from lowregret.experiments.executors import ThreadExecutor, worker_count
 from lowregret.experiments.policy_loading import UnknownClassError
 from lowregret.experiments.shard_queue import ShardAttempt, ShardQueue
 from lowregret.experiments.shard_tables import plan_tables
-from lowregret.experiments.sharding import SHARD_STEPS, ArmGroups, Shard, ShardPlan, make_shard_plan
+from lowregret.experiments.sharding import SHARD_STEPS, Shard, ShardPlan, make_shard_plan
 from lowregret.experiments.spec import Experiment
-from lowregret.experiments.store import ResultStore, description
-from lowregret.experiments.stored_results import open_results
+from lowregret.experiments.store import ResultStore, description, open_results
 from lowregret.experiments.worker import Arrays, Finished, as_finished, stop, work
 from lowregret.results import Results
 
@@ -98,8 +94,8 @@ def _run_in_folders(
 ) -> list[Results]:
     with ExitStack() as stack:
         stores = {folder: ResultStore(folder) for folder in plans}
-        users: dict[str, list[tuple[ResultStore, str]]] = defaultdict(list)
         missing: dict[str, Shard] = {}
+        policies: dict[ResultStore, dict[str, str]] = {}  # by the names of the shards that a folder lacks
         for folder, plan in plans.items():
             store = stores[folder]
             stack.enter_context(store.open())
@@ -110,22 +106,17 @@ def _run_in_folders(
             if shards:
                 store.write_plan(plan)
             missing |= shards
-            policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
-            for name in shards:
-                users[name].append((store, policies[name]))
+            pairs = ((shard.name, pair.policy) for pair in plan.pairs for shard in pair.shards)
+            policies[store] = {name: policy for name, policy in pairs if name in shards}
 
         def write(done: FinishedShards) -> None:
-            results: dict[ResultStore, list[tuple[Shard, str, Finished]]] = defaultdict(list)
-            for shard, finished in done:
-                for store, policy in users[shard.name]:
-                    results[store].append((shard, policy, finished))
-            for store, own in results.items():
-                store.write_shards(own)
+            for store, own in policies.items():
+                store.write_shards([(s, own[s.name], finished) for s, finished in done if s.name in own])
 
         if damaged := sum(len(store.damaged) for store in stores.values()):
             warn(f"{damaged} of the finished shards are damaged and are computed again", stacklevel=3)
-        job = _Job(tuple(plans.values()), write, report)
-        _compute(job, sorted(missing.values(), key=lambda shard: shard.first), executor)
+        shards_in_order = sorted(missing.values(), key=lambda shard: shard.first)
+        _Job(tuple(plans.values()), shards_in_order, write, report).compute(executor)
         for store, plan in zip(stores.values(), plans.values(), strict=True):
             store.write_tables(plan)
         return [open_results(folder) for folder in plans]
@@ -133,14 +124,14 @@ def _run_in_folders(
 
 def _warn_of_other_results(store: ResultStore, plan: ShardPlan) -> None:
     """Say that results with other horizons, or another seed, are no longer shown; more runs are no others."""
-    shown, new = store.read_description(), description(plan)
+    old, new = store.read_description(), description(plan)
     changes = {
-        f"the horizon {shown['horizons'][name]:,} of {name!r}, now {horizon:,}"
+        f"the horizon {old['horizons'][name]:,} of {name!r}, now {horizon:,}"
         for name, horizon in new.horizons.items()
-        if shown.get("horizons", {}).get(name, horizon) != horizon
+        if old.get("horizons", {}).get(name, horizon) != horizon
     }
-    if shown.get("seed", new.seed) != new.seed:
-        changes.add(f"the seed {shown['seed']}, now {new.seed}")
+    if old.get("seed", new.seed) != new.seed:
+        changes.add(f"the seed {old['seed']}, now {new.seed}")
     if changes:
         warn_user(
             f"the results in {str(store.folder)!r} had {min(changes)}: they stay there but are not shown any "
@@ -158,39 +149,69 @@ def _run_in_memory(plan: ShardPlan, executor: Executor | Callable[[], Executor],
         files = {shard: pl.read_parquet(BytesIO(files_of_shards[shard])) for shard in shards}
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
-    _compute(_Job((plan,), write, report, stored=False), list(plan.shards), executor)
+    _Job((plan,), plan.shards, write, report, stored=False).compute(executor)
     return Results(description(plan), plan_tables(plan, rows).__getitem__)
 
 
-@dataclass
 class _Job:
-    """The state of a run: the shards that wait, run and failed, and how many are done."""
+    """The shards of a run that wait, run and failed, and how many are done."""
 
-    plans: tuple[ShardPlan, ...]
-    write: Callable[[FinishedShards], None]
-    report: Report
-    stored: bool = True
-    waiting: ShardQueue = field(default_factory=ShardQueue)
-    running: dict[Future[Finished | Arrays], ShardAttempt] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    reported: Progress = field(default_factory=lambda: Progress("", 0, 0, "shards", 0.0))
-
-    @cached_property
-    def environments(self) -> dict[str, ArmGroups]:
-        return {name: arms for plan in self.plans for name, arms in plan.environments.items()}
-
-    @cached_property
-    def shards(self) -> int:
-        return len({shard.name for plan in self.plans for shard in plan.shards})
-
-    def begin(self, missing: list[Shard]) -> None:
+    def __init__(
+        self,
+        plans: tuple[ShardPlan, ...],
+        missing: Sequence[Shard],
+        write: Callable[[FinishedShards], None],
+        report: Report,
+        stored: bool = True,
+    ) -> None:
+        self.plans, self.write, self.report, self.stored = plans, write, report, stored
+        self.environments = {name: arms for plan in plans for name, arms in plan.environments.items()}
+        self.total = len({shard.name for plan in plans for shard in plan.shards})
         self.waiting = ShardQueue(missing)
-        what, already_done = (
-            ", ".join(plan.experiment.name for plan in self.plans),
-            self.shards - len(missing),
-        )
+        self.running: dict[Future[Finished | Arrays], ShardAttempt] = {}
+        self.failed: dict[str, str] = {}
+        what, already_done = ", ".join(plan.experiment.name for plan in plans), self.total - len(missing)
         self.reported = Progress(what, 0, len(missing), "shards", 0.0, already_done=already_done)
-        self.report(self.reported)
+        report(self.reported)
+
+    def compute(self, executor: Executor | Callable[[], Executor]) -> None:
+        """Compute the shards; replace an executor that broke where another can be made."""
+        broken = 0
+        while self.waiting:
+            error, before = None, self.reported.done
+            pool = executor if isinstance(executor, Executor) else executor()
+            try:
+                error = self.drive(pool)
+            except KeyboardInterrupt:
+                self.stop()
+            finally:
+                if pool is not executor:
+                    pool.shutdown(wait=False, cancel_futures=True)
+            if error is not None:
+                broken = broken + 1 if self.reported.done == before else 1
+                if isinstance(executor, Executor) or broken == MAX_BROKEN_POOLS:
+                    raise FailedShardsError(self.describe_lost_workers(error))
+        if self.failed:
+            raise FailedShardsError(self.describe_failures())
+
+    def drive(self, pool: Executor) -> BaseException | None:
+        """Keep an executor busy until no shard is left."""
+        error: BaseException | None = None
+        asked = -inf
+        while self.waiting or self.running:
+            if monotonic() - asked >= WORKERS_CHECK_INTERVAL:  # workers may join and leave
+                workers, asked = worker_count(pool), monotonic()
+            try:
+                while error is None and self.submit(pool, workers):
+                    pass
+            except BrokenExecutor as problem:
+                error = problem
+            if not self.running:
+                break
+            done = wait(self.running, SIGNAL_SECONDS, FIRST_COMPLETED).done
+            tick()
+            error = self.collect(done) or error if done else error
+        return error
 
     def submit(self, pool: Executor, workers: int) -> bool:
         """Send the next shard to an executor, if one may run beside those that are running.
@@ -255,81 +276,37 @@ class _Job:
 
     def describe_done(self, advice: str = "") -> str:
         """Return how many shards are done, and whether they are kept; if so, with some advice."""
-        done = f"{self.reported.already_done + self.reported.done} of {self.shards} shards are done"
+        done = f"{self.reported.already_done + self.reported.done} of {self.total} shards are done"
         if not self.stored:
             return f"{done}, and none is kept: give a folder for the results"
         return f"{done} and kept{advice}"
 
+    def stop(self) -> None:
+        """After an interrupt, stop the running shards, and store those that end in a moment."""
+        with suppress(KeyboardInterrupt):  # a second one leaves them alone
+            for future in list(self.running):
+                if future.cancel():
+                    del self.running[future]
+            stop(attempt.shard for attempt in self.running.values())
+            self.collect(wait(self.running, timeout=STOP_TIMEOUT).done)
+        raise Interrupted(f"interrupted: {self.describe_done(RERUN_ADVICE)}")
 
-def _compute(job: _Job, missing: list[Shard], executor: Executor | Callable[[], Executor]) -> None:
-    """Compute shards; replace an executor that broke where another can be made."""
-    job.begin(missing)
-    broken = 0
-    while job.waiting:
-        error, before = None, job.reported.done
-        pool = executor if isinstance(executor, Executor) else executor()
-        try:
-            error = _drive(job, pool)
-        except KeyboardInterrupt:
-            _stop(job)
-        finally:
-            if pool is not executor:
-                pool.shutdown(wait=False, cancel_futures=True)
-        if error is not None:
-            broken = broken + 1 if job.reported.done == before else 1
-            if isinstance(executor, Executor) or broken == MAX_BROKEN_POOLS:
-                raise FailedShardsError(_lost_workers(job, error))
-    if job.failed:
-        raise FailedShardsError(_failures(job))
+    def describe_lost_workers(self, error: BaseException) -> str:
+        """Return the message for lost workers, with the shards at which they were lost repeatedly."""
+        reason = str(error) or type(error).__name__
+        for attempt in self.waiting.last:
+            self.failed[attempt.shard.name] = "its worker went away"
+        lost = self.describe_failures(RERUN_ADVICE) if self.failed else self.describe_done(RERUN_ADVICE)
+        return f"the workers went away ({reason}){'; ' if self.failed else ': '}{lost}"
 
-
-def _drive(job: _Job, pool: Executor) -> BaseException | None:
-    """Keep an executor busy until no shard is left."""
-    error: BaseException | None = None
-    asked = -inf
-    while job.waiting or job.running:
-        if monotonic() - asked >= WORKERS_CHECK_INTERVAL:  # workers may join and leave
-            workers, asked = worker_count(pool), monotonic()
-        try:
-            while error is None and job.submit(pool, workers):
-                pass
-        except BrokenExecutor as problem:
-            error = problem
-        if not job.running:
-            break
-        done = wait(job.running, SIGNAL_SECONDS, FIRST_COMPLETED).done
-        tick()
-        error = job.collect(done) or error if done else error
-    return error
-
-
-def _stop(job: _Job) -> None:
-    """After an interrupt, stop the running shards, and store those that end in a moment."""
-    with suppress(KeyboardInterrupt):  # a second one leaves them alone
-        for future in list(job.running):
-            if future.cancel():
-                del job.running[future]
-        stop(attempt.shard for attempt in job.running.values())
-        job.collect(wait(job.running, timeout=STOP_TIMEOUT).done)
-    raise Interrupted(f"interrupted: {job.describe_done(RERUN_ADVICE)}")
-
-
-def _lost_workers(job: _Job, error: BaseException) -> str:
-    """Return the message for lost workers, with the shards at which they were lost repeatedly."""
-    reason = str(error) or type(error).__name__
-    for attempt in job.waiting.last:
-        job.failed[attempt.shard.name] = "its worker went away"
-    lost = f"; {_failures(job, RERUN_ADVICE)}" if job.failed else f": {job.describe_done(RERUN_ADVICE)}"
-    return f"the workers went away ({reason}){lost}"
-
-
-def _failures(job: _Job, advice: str = "") -> str:
-    failed: dict[str, tuple[int, str]] = {}
-    for pair in (pair for plan in job.plans for pair in plan.pairs):
-        reasons = [job.failed[shard.name] for shard in pair.shards if shard.name in job.failed]
-        if reasons:
-            failed[f"{pair.policy} on {pair.environment!r}"] = len(reasons), reasons[0]
-    first = list(failed.items())[:3]
-    parts = [f"{name} ({count(shards, 'shard')}): {reason}" for name, (shards, reason) in first]
-    more = f"; and {len(failed) - 3} more pairs" if len(failed) > 3 else ""
-    return f"failed: {'; '.join(parts)}{more}; {job.describe_done(advice)}"
+    def describe_failures(self, advice: str = "") -> str:
+        """Return which pairs failed and why, and how many shards are done."""
+        failed: dict[str, tuple[int, str]] = {}
+        for pair in (pair for plan in self.plans for pair in plan.pairs):
+            reasons = [self.failed[shard.name] for shard in pair.shards if shard.name in self.failed]
+            if reasons:
+                failed[f"{pair.policy} on {pair.environment!r}"] = len(reasons), reasons[0]
+        first = list(failed.items())[:3]
+        parts = [f"{name} ({count(shards, 'shard')}): {reason}" for name, (shards, reason) in first]
+        more = f"; and {len(failed) - 3} more pairs" if len(failed) > 3 else ""
+        return f"failed: {'; '.join(parts)}{more}; {self.describe_done(advice)}"

@@ -1,4 +1,4 @@
-"""The folder of an experiment: finished shards, a manifest of them, and the published tables.
+"""The folder of an experiment, written and opened: shards, a manifest of them, and the published tables.
 
 ======================  =====================================================================================
 ``shards/NAME.parquet``  one shard: a row per run with run, regret, pulls, eliminated
@@ -14,12 +14,14 @@ import errno
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import polars as pl
 from pydantic import PositiveInt, TypeAdapter
@@ -33,16 +35,19 @@ from lowregret._common.durable_files import (
     replace_file,
     sync,
 )
+from lowregret._common.text import count
+from lowregret._common.user_calls import user_call
 from lowregret.analysis.columns import TABLE_COLUMNS
-from lowregret.analysis.description import Description, merged_note, varied
+from lowregret.analysis.description import Description, merged_note, varying_parameters
 from lowregret.engine.problem import eliminates
 from lowregret.environments import DriftingBandit
-from lowregret.errors import StoreError
-from lowregret.experiments.shard_tables import plan_tables, scan_shards, times_and_arms
+from lowregret.errors import InputError, StoreError
+from lowregret.experiments.shard_tables import plan_tables, scan_shards, tables_of_pairs, times_and_arms
 from lowregret.experiments.sharding import ENGINE, Shard, ShardPlan
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
-from lowregret.results.saving import SAVED, write_parquet
+from lowregret.results import Results
+from lowregret.results.saving import SAVED, scan_table, write_parquet
 
 PLAN_FILE = "plan.json"
 
@@ -190,15 +195,6 @@ class ResultStore:
         """Return the description of the tables; empty if none are published."""
         return read_json(self.folder / "experiment.json")
 
-    def scan_table(self, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:
-        """Return a published table once its checksum is verified."""
-        path = self._tables[name]
-        if checksum(path) == sha256[name]:
-            return pl.scan_parquet(path, glob=False)
-        if self.read_description().get("sha256", {}).get(name) == sha256[name]:
-            raise StoreError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
-        raise StoreError(f"{str(path)!r} was replaced since these results were opened: open them again")
-
     def remove_tables(self) -> None:
         """Remove the tables of another plan."""
         with as_store_error(self.folder):
@@ -206,6 +202,78 @@ class ResultStore:
             sync(self.folder)
             for path in self._tables.values():
                 path.unlink(missing_ok=True)
+
+
+@user_call
+def open_results(folder: str | Path) -> Results:
+    """Open the results in the folder of an experiment.
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder that ``lowregret run`` or ``Experiment.run`` wrote to.
+
+    Returns
+    -------
+    Results
+        The results; a table is read when it is first used. Of an experiment that is running or was stopped
+        they are those of the finished shards, ``planned_runs`` is the number of runs that it will have, and
+        a warning is issued.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no results.
+    StoreError
+        If a table is missing, damaged or was replaced; also when a table is first used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> experiment = lr.Experiment(environments="bernoulli:0.1,0.9", policies="MOSS", horizon=50, runs=4)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = experiment.run(folder)
+    ...     lr.open_results(folder).finals.equals(results.finals)
+    True
+    """
+    place = Path(folder)
+    store = ResultStore(place)
+    published = store.read_description()
+    if not published:
+        if results := _open_unfinished(store):
+            done = f"{len(results.finals):,} of {count(results.planned_runs or 0, 'run')}"
+            warn(f"{str(place)!r} is unfinished: {done} are done", stacklevel=2)
+            return results
+        if store.entries:
+            raise InputError(f"{str(place)!r} is not finished: run it again to continue")
+        raise InputError(f"{str(place)!r} holds no results: pass the folder of an experiment")
+    for name in TABLE_COLUMNS:
+        if not (place / f"{name}.parquet").is_file():
+            raise StoreError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
+        if name not in published.get("sha256", {}):
+            raise StoreError(
+                f"{str(place)!r} has no checksum of {name}.parquet: run it again to have it written"
+            )
+    return Results(Description.from_dict(published), partial(scan_table, place, published["sha256"]))
+
+
+def _open_unfinished(store: ResultStore) -> Results | None:
+    """Open what is finished of an experiment; None where its folder does not say what was planned."""
+    plan = read_json(store.folder / PLAN_FILE)
+    if not plan:
+        return None
+    finished = {shard: store.has(shard) for *_, shards in plan["pairs"] for shard, _ in shards}
+    pairs = [
+        (environment, policy, [shard for shard, _ in shards if finished[shard]])
+        for environment, policy, shards in plan["pairs"]
+    ]
+    done = [pair for pair in pairs if pair[2]]
+    if not done:
+        raise InputError(f"{str(store.folder)!r} has no finished shard yet: run it again to continue")
+    planned = sum(runs for *_, shards in plan["pairs"] for _, runs in shards)
+    tables = tables_of_pairs(done, plan["times"], pl.DataFrame(plan["arms"]), scan_shards(store.shards))
+    description = replace(Description.from_dict(plan["description"]), planned_runs=planned)
+    return Results(description, tables.__getitem__)
 
 
 def description(plan: ShardPlan) -> Description:
@@ -242,7 +310,7 @@ def description(plan: ShardPlan) -> Description:
         notes={name: text for name, text in notes.items() if text},
         eliminating=tuple(name for name, policy in policies.items() if eliminates(policy)),
         environment_parameters={case.name: case.parameters for case in cases if case.parameters},
-        policy_parameters=varied(policies),
+        policy_parameters=varying_parameters(policies),
         delays={case.name: str(case.delay) for case in cases if not case.delay.is_zero},
         batches={case.name: case.batch for case in cases if case.batch > 1},
         drifting=tuple(case.name for case in cases if isinstance(case.bandit, DriftingBandit)),

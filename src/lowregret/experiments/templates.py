@@ -59,7 +59,8 @@ def _evaluate(expression: str, values: Mapping[str, Scalar]) -> Scalar:
     except (ArithmeticError, RecursionError):
         value = float("nan")
     if isinstance(value, complex) or not isfinite(value):
-        raise InputError(f"{{{expression}}} is not a finite number for {_list(values)}")
+        grid = ", ".join(f"{name}={value}" for name, value in values.items()) or "no grid"
+        raise InputError(f"{{{expression}}} is not a finite number for {grid}")
     return value
 
 
@@ -90,7 +91,3 @@ def _formatted(value: Scalar) -> str:
         return str(int(value))
     short = f"{value:.12g}"
     return short if isclose(float(short), value, rel_tol=1e-14) else repr(float(value))
-
-
-def _list(values: Mapping[str, Scalar]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in values.items()) or "no grid"

@@ -35,7 +35,7 @@ from lowregret.planning.policy_runs import (
     baselines,
     empty_runs,
     first_verdict,
-    record,
+    record_run,
     totals_by_day,
 )
 from lowregret.planning.prior_value import PRIOR_ASSUMPTION, PRIORS, describe_prior, prior_of, prior_table
@@ -325,21 +325,21 @@ def plan(
     'ThompsonBeta'
     """
     scenario = make_scenario(
-        options,
-        rate,
-        mean,
-        sd,
-        sale,
-        sale_sd,
-        lift,
-        visitors,
-        days,
-        delay_days,
-        spread,
-        alpha,
-        runs,
-        seed,
-        rhythm,
+        options=options,
+        rate=rate,
+        mean=mean,
+        sd=sd,
+        sale=sale,
+        sale_sd=sale_sd,
+        lift=lift,
+        visitors=visitors,
+        days=days,
+        delay_days=delay_days,
+        spread=spread,
+        alpha=alpha,
+        runs=runs,
+        seed=seed,
+        pattern=rhythm,
     )
     chosen = policies_of("plan", _suitable(scenario) if policies is None else policies)
     weight = None if prior is None else integer("plan", "prior", prior, MAX_WEIGHT)
@@ -417,7 +417,7 @@ def _play_policy(
             )
             path = run_engine(problem, control=Control(threads=1, halt=control.halt)).records[PATH]
             arms = path[0, :, 0].copy()
-            record(played, run, arms, bandit.means, scenario, simulated)
+            record_run(played, run, arms, bandit.means, scenario, simulated)
             rewards, _ = redraw(problem, encode(problem), arms)
             rewards = rewards if cap is None else np.minimum(rewards, 1.0)
             totals = totals_by_day(arms, rewards, scenario.options, scenario, simulated)

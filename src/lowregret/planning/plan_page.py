@@ -8,11 +8,12 @@ import polars as pl
 
 from lowregret._common.arrays import Floats
 from lowregret._common.text import count
+from lowregret.analysis.summary import regret_statistics
 from lowregret.planning.plan import PLAN_COLUMNS, Plan, starting_code, text_rows
 from lowregret.planning.policy_runs import FIXED_SPLIT, PRESENT_OPTION, PolicyRuns
 from lowregret.planning.prior_value import describe_prior
 from lowregret.planning.visitor_rewards import Conversions
-from lowregret.reporting.chart_style import inline, layer_chart
+from lowregret.reporting.chart_style import inline_data, layer_chart
 from lowregret.reporting.line_chart import Axis, line_chart
 from lowregret.reporting.number_format import format_number
 from lowregret.reporting.page import write_page
@@ -204,7 +205,7 @@ def _proving_chart(plan: Plan, palette: Mapping[str, Style]) -> alt.LayerChart:
     table = plan.table.select("policy", "loss", "verdict")
     names = table["policy"].to_list()
     colours = alt.Scale(domain=names, range=[palette[name].colour for name in names])
-    base = alt.Chart(inline(table)).encode(
+    base = alt.Chart(inline_data(table)).encode(
         x=alt.X("verdict:Q", title="share of runs with a verdict", scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("loss:Q", title=f"{plan.scenario.unit} lost", scale=alt.Scale(zero=True)),
         color=alt.Color("policy:N", legend=None, scale=colours),
@@ -218,16 +219,7 @@ def _losses_chart(plan: Plan, palette: Mapping[str, Style]) -> alt.LayerChart:
     finals = pl.concat(
         pl.DataFrame({"policy": name, "regret": runs.loss[:, -1]}) for name, runs in plan.played.items()
     )
-    regret = pl.col("regret")
-    summary = finals.group_by("policy", maintain_order=True).agg(
-        mean=regret.mean(),
-        p05=regret.quantile(0.05, "linear"),
-        p25=regret.quantile(0.25, "linear"),
-        median=regret.median(),
-        p75=regret.quantile(0.75, "linear"),
-        p95=regret.quantile(0.95, "linear"),
-        worst=regret.max(),
-    )
-    summary = summary.join(plan.table.select("policy", "worst05"), on="policy")
+    losses = {name: regret_statistics(runs.loss[:, -1]) for name, runs in plan.played.items()}
+    summary = pl.DataFrame([{"policy": name, **statistics} for name, statistics in losses.items()])
     words = f"{plan.scenario.unit} lost in a run"
     return runs_chart(finals, summary, "Loss of every run", palette=palette, words=words)

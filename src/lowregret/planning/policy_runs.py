@@ -105,7 +105,7 @@ def empty_runs(runs: int, days: int) -> PolicyRuns:
     return PolicyRuns(np.zeros(shape), np.zeros(shape), leads, good, day, verdict)
 
 
-def record(
+def record_run(
     played: PolicyRuns, run: int, arms: Integers, means: Floats, scenario: Scenario, simulated: Simulated
 ) -> None:
     """Add up a run by days; losses become those of the real traffic."""
@@ -141,7 +141,7 @@ def baselines(scenario: Scenario, simulated: Simulated, split: FixedSplit) -> di
         fixed.share[run] = 1.0 / scenario.options
         first = best_observed(scenario, means, visitors, np.random.default_rng([scenario.seed, run, 3]))
         _judge_leader(fixed, run, first, means, scenario, simulated)
-        record(played[PRESENT_OPTION], run, present, means, scenario, simulated)
+        record_run(played[PRESENT_OPTION], run, present, means, scenario, simulated)
         random = np.random.default_rng([scenario.seed, run, 4])
         totals = split_by_day(means, scenario, simulated, random)
         fixed.verdict[run] = first_verdict(totals, scenario.alpha, scenario.rewards.bounded)

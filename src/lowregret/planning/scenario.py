@@ -177,6 +177,7 @@ def _visitor_rewards(
 
 
 def make_scenario(
+    *,
     options: object,
     rate: object,
     mean: object,
@@ -215,18 +216,19 @@ def make_scenario(
             f"plan: {lift_first}rates around {base:g} cannot spread by {width:g} times that: use a spread "
             f"below {sqrt((1 - base) / 2 / base):.3g}"
         )
+    size = integer("plan", "days", days, 3_650)
     scenario = Scenario(
-        integer("plan", "options", options, 1_000, least=2),
-        _visitor_rewards(base, mean, sd, sale, sale_sd),
-        relative,
-        integer("plan", "visitors", visitors, 10**12),
-        integer("plan", "days", days, 3_650),
-        number("plan", "number of days of the delay", delay_days, VARIANCE),
-        width,
-        number("plan", "alpha", alpha, _BETWEEN),
-        integer("plan", "runs", runs, 100_000, least=2),
-        seed_of(seed),
-        _day_factors(pattern, integer("plan", "days", days, 3_650)),
+        options=integer("plan", "options", options, 1_000, least=2),
+        rewards=_visitor_rewards(base, mean, sd, sale, sale_sd),
+        lift=relative,
+        visitors=integer("plan", "visitors", visitors, 10**12),
+        days=size,
+        delay_days=number("plan", "number of days of the delay", delay_days, VARIANCE),
+        spread=width,
+        alpha=number("plan", "alpha", alpha, _BETWEEN),
+        runs=integer("plan", "runs", runs, 100_000, least=2),
+        seed=seed_of(seed),
+        factors=_day_factors(pattern, size),
     )
     if scenario.total < scenario.options:
         raise InputError(f"plan: {scenario.total} visitors cannot see {scenario.options} options: use more")

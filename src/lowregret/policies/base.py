@@ -326,12 +326,12 @@ class Policy(OptionalMethods, metaclass=PolicyClass):
 def label_of(policy: Policy, named: Iterable[str] = ()) -> str:
     """Return the name of a policy with the parameters that differ from their defaults, and some others."""
     always = set(named)
-    shown = [
+    parameters = [
         f"{field.name}={_short(getattr(policy, field.name))}"
         for field in fields_of(policy)
         if field.name in always or getattr(policy, field.name) != field.default
     ]
-    return type(policy).__name__ + (f"({', '.join(shown)})" if shown else "")
+    return type(policy).__name__ + (f"({', '.join(parameters)})" if parameters else "")
 
 
 def fields_of(policy: Policy | type[Policy]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Divergences of the empirical distribution of the rewards, in place of those of their means."""
+"""Divergences of the distribution of all rewards of an arm, not of their mean alone."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Offline:
         if alt.renderers.active != "default":
             return super()._repr_mimebundle_(*args, **kwds)  # type: ignore[misc]
         svg = svg_of(self)
-        return {"image/svg+xml": shortened_svg(svg, f"figure-{crc32(svg.encode()):08x}")}
+        return {"image/svg+xml": shorten_svg(svg, f"figure-{crc32(svg.encode()):08x}")}
 
 
 @answers("a chart", CHARTS)
@@ -118,7 +118,7 @@ class Figure(Offline, alt.LayerChart):
     """A chart whose files and notebooks need no network."""
 
 
-def fitted(draw: Callable[[Size], Figure], width: float | None, height: float | None) -> Figure:
+def fit_chart(draw: Callable[[Size], Figure], width: float | None, height: float | None) -> Figure:
     """Draw a chart so that all of it has this width and height in points, with labels of 8 points at 240.
 
     What surrounds the plot is measured, twice since that may change where a label is above the plot.
@@ -193,7 +193,7 @@ def right_of_plot(distance: float) -> alt.ExprRef:
     return alt.ExprRef(f"width + {distance:g}")
 
 
-def inline(table: pl.DataFrame) -> alt.InlineData:
+def inline_data(table: pl.DataFrame) -> alt.InlineData:
     """Put a table into a chart as text with commas, the shortest form on a page, with six digits."""
     numbers = [name for name, kind in table.schema.items() if kind.is_numeric()]
     text = table.with_columns(pl.selectors.float().round_sig_figs(6)).write_csv(null_value="")
@@ -277,13 +277,13 @@ def save_svg(svg: str, path: str | Path) -> None:
         place.write_bytes(vl_convert.svg_to_pdf(svg))
 
 
-def shortened_svg(svg: str, name: str) -> str:
+def shorten_svg(svg: str, name: str) -> str:
     """Shorten a drawn chart for the page to tenths of pixels; its identifiers get a name before them."""
     short = re.sub(r'(?<= d=")[^"]*|(?<=translate\()[^)]*', _rounded, svg)
     return re.sub(r'(?<=\bid=")|(?<=url\(#)', f"{name}-", short)
 
 
-def without_title(svg: str) -> str:
+def crop_title(svg: str) -> str:
     """Crop a drawn chart to what is below its title, which the page shows as a heading."""
     head = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     plot = re.search(r'<g fill="none" stroke-miterlimit="10" transform="translate\([\d.]+,([\d.]+)\)"', svg)

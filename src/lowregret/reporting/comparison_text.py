@@ -15,19 +15,20 @@ from lowregret.analysis.comparison import (
     LOWER_HERE,
     WORSE_HERE,
 )
+from lowregret.analysis.power import ALPHA, LEVEL
 from lowregret.reporting.number_format import format_interval, format_number, p_value
 from lowregret.reporting.regret_text import MAX_TABLES
 from lowregret.reporting.text_tables import text_table
 
 EXPLANATION = (
     "Paired differences of the final regret. Interval and p allow for unseen runs at the largest possible "
-    "regret; p is adjusted for all comparisons (Holm), the interval is not. Significant is at most 0.05. "
+    f"regret; p is adjusted for all comparisons (Holm), the interval is not. Significant is at most {ALPHA}. "
     "In these runs: a paired t test, adjusted alike, is significant, but it sees no failure that did not "
     "occur. Runs needed: about so many for a verdict with probability 0.8, at the strictest Holm level, "
     "if the difference and the standard deviation in these runs are the true ones."
 )
-FAMILY = "Paired differences of the final regret (5%, Holm)"
-METRIC = "Paired differences of the metric, 95% intervals by Student (5%, Holm)"
+FAMILY = f"Paired differences of the final regret ({LEVEL}, Holm)"
+METRIC = f"Paired differences of the metric, 95% intervals by Student ({LEVEL}, Holm)"
 VERDICT_ORDER = (LOWER, HIGHER, LOWER_HERE, HIGHER_HERE, BETTER_HERE, WORSE_HERE, INCONCLUSIVE)
 
 

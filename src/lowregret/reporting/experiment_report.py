@@ -10,6 +10,7 @@ import polars as pl
 from lowregret._common.progress import Report, ignore
 from lowregret._common.text import count, file_names, unknown_name_message
 from lowregret.analysis.comparison import HIGHER, HIGHER_HERE, INCONCLUSIVE, LOWER, LOWER_HERE, compare
+from lowregret.analysis.power import LEVEL
 from lowregret.analysis.ranks import average_ranks, ranks
 from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.analysis.tables import Tables
@@ -19,7 +20,7 @@ from lowregret.reporting.chart_style import DEFAULT_FOCUS, MAX_IN_FOCUS
 from lowregret.reporting.curve_charts import arms_left_chart, pulls_chart, regret_chart
 from lowregret.reporting.headline import headline
 from lowregret.reporting.number_format import format_interval, format_number, lost_runs, p_value, rank_text
-from lowregret.reporting.page import write_page
+from lowregret.reporting.page import FIGURE_FORMATS, write_page
 from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text, table_of
 from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style, styles
@@ -113,13 +114,11 @@ def overview_table(
     )
     if rows_of:
         baseline = rows_of[0]["baseline"]
-        caption += f" ▼ lower, ▲ higher regret than {baseline} (5%, Holm); ▽ lower, △ higher in these runs: "
-        caption += "rare failures are not excluded; ≈ inconclusive."
+        caption += f" ▼ lower, ▲ higher regret than {baseline} ({LEVEL}, Holm); ▽ lower, △ higher in these "
+        caption += "runs: rare failures are not excluded; ≈ inconclusive."
     return Table(["policy", "mean rank", *environments], rows, caption=caption)
 
 
-FIGURES = {"none": (), "svg": ("svg",), "all": ("svg", "png", "pdf")}
-"""Which files of figures are written, by the value of the option."""
 MAX_VIEWS = 12
 """A picture has buttons for at most this many combinations of parameters."""
 MAX_OPEN_SECTIONS = 6
@@ -169,14 +168,14 @@ def write_report(
     refresh: int | None = None,
 ) -> list[Path]:
     """Write the page ``report.html`` and its figures to a folder; see `lowregret.Results.report`."""
-    if figures not in FIGURES:
+    if figures not in FIGURE_FORMATS:
         raise InputError(f"report: figures must be none, svg or all, got {figures!r}")
     return write_page(
         Path(folder) / "report.html",
         tables.name,
         introduction(tables),
         report_sections(tables, baseline, band),
-        formats=FIGURES[figures],
+        formats=FIGURE_FORMATS[figures],
         refresh=refresh,
         report=report,
     )
@@ -199,7 +198,7 @@ def introduction(tables: Tables) -> list[str | Text]:
         share = f"{len(finals):,} of {tables.planned_runs:,} runs ({len(finals) / tables.planned_runs:.0%})"
         both = (
             "Comparisons use the runs that both policies have. Verdicts are provisional: if you stop as soon "
-            "as one appears, it is wrong more often than in 5% of cases."
+            f"as one appears, it is wrong more often than in {LEVEL} of cases."
         )
         notice.append(Text(f"This experiment is unfinished: {share} are done. {both}", "notice"))
     sentence = headline(tables)
@@ -304,7 +303,7 @@ def differences_picture(part: EnvironmentResults, comparison: pl.DataFrame) -> P
     caption = (
         "Mean paired difference of the final regrets with its 95% interval: the thin line allows for unseen "
         "runs at the largest possible regret and gives the verdict, the bar (Student) does not. The "
-        "level is 5% after Holm's correction for all comparisons on this page."
+        f"level is {LEVEL} after Holm's correction for all comparisons on this page."
     )
     return Picture({"": chart}, label, caption, f"{part.file}-differences")
 

@@ -5,7 +5,9 @@ from collections import Counter
 import polars as pl
 
 from lowregret._common.text import count
+from lowregret.analysis.columns import KEYS
 from lowregret.analysis.comparison import HIGHER, INCONCLUSIVE, compare_with
+from lowregret.analysis.power import LEVEL
 from lowregret.analysis.tables import Tables
 
 MAX_LISTED = 3
@@ -26,11 +28,9 @@ def headline(tables: Tables) -> str:
     >>> headline(result)
     'MOSSV has the lowest regret. Its difference from RoundRobin is significant at 5%.'
     """
-    means = tables.finals.group_by("environment", "policy", maintain_order=True).agg(
-        pl.col("regret").mean(), runs=pl.len()
-    )
+    means = tables.finals.group_by(KEYS, maintain_order=True).agg(pl.col("regret").mean())
     lowest = means.sort("regret", maintain_order=True).group_by("environment", maintain_order=True).first()
-    leaders = dict(lowest.select("environment", "policy").iter_rows())
+    leaders = dict(lowest.select(KEYS).iter_rows())
     rivals = compare_with(tables, leaders)
     return "" if rivals.is_empty() else f"{_leader_words(leaders)}. {_certainty(rivals)}."
 
@@ -54,8 +54,8 @@ def _certainty(rivals: pl.DataFrame) -> str:
     uncertain = rivals.filter(pl.col("verdict") != HIGHER)
     if uncertain.is_empty():
         if len(rivals) == 1:
-            return f"Its difference from {rivals['policy'][0]} is significant at 5%"
-        return "Its differences from all others are significant at 5%"
+            return f"Its difference from {rivals['policy'][0]} is significant at {LEVEL}"
+        return f"Its differences from all others are significant at {LEVEL}"
     runs, needed = count(max(uncertain["runs"]), "run"), uncertain["runs_needed"]
     close = uncertain.filter(verdict=INCONCLUSIVE)["policy"].unique(maintain_order=True).to_list()
     reason = f"{_listed(close)} {'is' if len(close) == 1 else 'are'} too close" if close else UNSEEN

@@ -1,4 +1,4 @@
-"""Tables for notebooks, with rounded numbers."""
+"""Tables for notebooks, with rounded numbers; apart from ``text_tables``, since these need no rich."""
 
 from html import escape
 from typing import Any

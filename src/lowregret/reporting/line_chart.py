@@ -22,6 +22,8 @@ LETTER, MOST_FOR_LABELS = 0.5, 0.36
 """The width of a letter as a part of its size, and the largest part of a figure's width for labels."""
 DEEPEST = 1e-5
 """A logarithmic axis reaches no further down than this part of its top."""
+DECADE = 10.0
+"""Where the largest value is about so many times the smallest, an axis is logarithmic."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def line_chart(
     if bounds is not None:
         layers += _bound_lines(bounds, across, up)
     if points is not None:
-        marks = alt.Chart(chart.inline(points)).mark_point(size=70, strokeWidth=2, fill="white")
+        marks = alt.Chart(chart.inline_data(points)).mark_point(size=70, strokeWidth=2, fill="white")
         tips = [alt.Tooltip("policy:N"), alt.Tooltip("x:Q", title=unit, format=",d"), alt.Tooltip("mean:Q")]
         layers.append(
             marks.encode(x=across, y=up, color=look["color"], opacity=chart.highlight(), tooltip=tips)
@@ -140,7 +142,7 @@ def _lines(
     table: pl.DataFrame, x: alt.X, y: alt.Y, look: dict[str, Any], *, bands: bool, dots: bool, steps: bool
 ) -> list[alt.Chart]:
     """Draw the lines that are not in focus in grey, and above them the others with bands and dots."""
-    base = alt.Chart(chart.inline(table))
+    base = alt.Chart(chart.inline_data(table))
     form: dict[str, Any] = {"strokeJoin": "round"} | ({"interpolate": "step-after"} if steps else {})
     context = base.transform_filter(f"!{chart.IN_FOCUS}").mark_line(strokeWidth=1.25, **form)
     focused = base.transform_filter(chart.IN_FOCUS)
@@ -179,7 +181,7 @@ def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: 
     tips = [alt.Tooltip("heading:N", title=unit)]
     tips += [alt.Tooltip(f"p{place}:N", title=policy) for place, policy in enumerate(order)]
     stripe: alt.Chart = (
-        alt.Chart(chart.inline(table))
+        alt.Chart(chart.inline_data(table))
         .transform_calculate(text=text, key=f"'p' + indexof({dumps(order)}, datum.policy)")
         .transform_pivot("key", value="text", groupby=["x"], op="max")
         .transform_window(before="lag(x)", after="lead(x)", sort=[alt.SortField("x")])
@@ -208,7 +210,9 @@ def _labels(
     gap, size, height = sizes
     heights = spread([axis.pixels(mean, height) for mean in ends["mean"]], gap, height)
     places = [axis.value(place, height) for place in heights]
-    base = alt.Chart(chart.inline(ends.select("policy", "mean", place=pl.Series(places, dtype=pl.Float64))))
+    base = alt.Chart(
+        chart.inline_data(ends.select("policy", "mean", place=pl.Series(places, dtype=pl.Float64)))
+    )
     own = {"test": chart.IN_FOCUS, "field": "policy", "type": "nominal", "scale": look["color"]["scale"]}
     leader = base.mark_rule().encode(
         x=alt.XValue(chart.right_of_plot(3)),
@@ -231,9 +235,9 @@ def _labels(
 
 
 def _bound_lines(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    base = alt.Chart(chart.inline(bounds))
+    base = alt.Chart(chart.inline_data(bounds))
     line = base.mark_line(color=chart.GREY, strokeDash=[1, 3], strokeWidth=1.5, clip=True)
-    last = alt.Chart(chart.inline(bounds.group_by("label", maintain_order=True).last()))
+    last = alt.Chart(chart.inline_data(bounds.group_by("label", maintain_order=True).last()))
     text = last.mark_text(align="right", baseline="bottom", dx=-4, dy=-4, fontSize=12, color=chart.INK)
     return [
         line.encode(x=x, y=y, detail=alt.Detail("label:N")),

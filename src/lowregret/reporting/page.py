@@ -24,7 +24,7 @@ from lowregret._common.durable_files import as_store_error, write_atomically
 from lowregret._common.progress import Report, counter, ignore
 from lowregret._common.text import file_names
 from lowregret.errors import InputError
-from lowregret.reporting.chart_style import INKS_ON_DARK, draw_svg, save_svg, shortened_svg, without_title
+from lowregret.reporting.chart_style import INKS_ON_DARK, crop_title, draw_svg, save_svg, shorten_svg
 from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text, cell_text
 from lowregret.reporting.plots_extra import vl_convert
 from lowregret.reporting.policy_styles import COLOURS_ON_DARK
@@ -34,6 +34,8 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 )
 MAX_WITHOUT_CONTENTS = 4
+FIGURE_FORMATS = {"none": (), "svg": ("svg",), "all": ("svg", "png", "pdf")}
+"""The files of figures that are written, by the value of the option ``figures``."""
 
 
 def page(
@@ -174,7 +176,7 @@ class _Writer:
 
     def picture(self, picture: Picture) -> str:
         number, views = len(self.charts), picture.specs
-        still = shortened_svg(without_title(draw_svg(next(iter(views.values())))), f"c{number}")
+        still = shorten_svg(crop_title(draw_svg(next(iter(views.values())))), f"c{number}")
         self.charts.append([self.chart(spec, still) for spec in views.values()])
         self.advance()
         buttons = "".join(
@@ -191,14 +193,14 @@ class _Writer:
 
     def chart(self, spec: Mapping[str, Any], still: str) -> dict[str, Any]:
         """Split a chart into its data, which charts share, and its specification."""
-        shown = {
+        content = {
             name: value for name, value in spec.items() if name not in ("$schema", "datasets", "usermeta")
         }
         data = spec.get("datasets", {})
         self.datasets |= data
         width = float(still.partition(' width="')[2].partition('"')[0])
         known = {name: value for name, value in spec["usermeta"].items() if name in ("lines", "columns")}
-        return {"spec": shown, "data": list(data), "width": width, **known}
+        return {"spec": content, "data": list(data), "width": width, **known}
 
     def key(self) -> str:
         """List the policies with their lines; a reader chooses there which ones the charts show in colour."""

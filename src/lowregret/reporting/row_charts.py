@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from lowregret.reporting import chart_style as chart
-from lowregret.reporting.line_chart import Axis
+from lowregret.reporting.line_chart import DECADE, Axis
 from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style
 
@@ -18,8 +18,6 @@ LONG_NAME, LABEL_WIDTH = 30, 230
 MAX_RUNS_DRAWN = 60
 """Up to this number all runs are drawn; of more runs, those beyond the 5% and 95% quantiles."""
 MAX_MARKS = 120
-DECADE = 10.0
-"""Where the largest is more than this many times the smallest, an axis is logarithmic."""
 
 
 def runs_chart(
@@ -41,12 +39,12 @@ def runs_chart(
     x = alt.X("regret:Q", scale=axis.scale(), title=axis.title, axis=axis.axis(grid=True))
     y = _row_encoding(order)
     columns = ["policy", "mean", "p05", "p25", "median", "p75", "p95", "worst05", "worst"]
-    base = alt.Chart(chart.inline(rows.select(columns)))
+    base = alt.Chart(chart.inline_data(rows.select(columns)))
     tips = [alt.Tooltip("policy:N"), *(_number_tip(name, title) for name, title in STATISTICS.items())]
     shared: dict[str, Any] = {"y": y, "tooltip": tips, "opacity": chart.highlight()}
     outline = alt.Stroke("policy:N", scale=colour["scale"], legend=None)
     dot: dict[str, Any] = {"filled": True, "stroke": "white", "strokeWidth": 1}
-    strokes = alt.Chart(chart.inline(_marks(finals))).mark_tick(thickness=1.2, size=15, aria=False)
+    strokes = alt.Chart(chart.inline_data(_marks(finals))).mark_tick(thickness=1.2, size=15, aria=False)
     whiskers = base.mark_rule(strokeWidth=2).properties(name="rows")
     box = base.mark_bar(height=15, fill="white", strokeWidth=2)
     median = base.mark_tick(thickness=3, size=15)
@@ -106,7 +104,9 @@ def tail_chart(
     shares = [share for share in ticks if share >= floor]
     up = alt.Y("share:Q", title="share of runs with at least this regret")
     up = up.scale(type="log", domain=[min(floor, 0.5) * 0.9, 1]).axis(values=shares, format="~%")
-    base = alt.Chart(chart.inline(table.sort("policy", "share", "regret", descending=[False, True, False])))
+    base = alt.Chart(
+        chart.inline_data(table.sort("policy", "share", "regret", descending=[False, True, False]))
+    )
     near = base.mark_point(opacity=0, size=150).encode(
         x=across,
         y=up,
@@ -140,7 +140,7 @@ def differences_chart(
     columns = ("low", "high", "student_low", "student_high")
     ends = rows.with_columns(pl.col(columns).fill_null(pl.col("difference")))
     base = alt.Chart(
-        chart.inline(ends.select("policy", "difference", *columns, "p_bounded", "verdict", "runs"))
+        chart.inline_data(ends.select("policy", "difference", *columns, "p_bounded", "verdict", "runs"))
     )
     named = {"difference": "difference", "low": "95% interval from", "high": "to"}
     tips = [alt.Tooltip("policy:N"), *(_number_tip(name, title) for name, title in named.items())]

@@ -9,11 +9,9 @@ import polars as pl
 from lowregret.errors import InputError
 from lowregret.reporting.bands import band_ends
 from lowregret.reporting.chart_style import Figure, Size
-from lowregret.reporting.line_chart import Axis, line_chart
+from lowregret.reporting.line_chart import DECADE, Axis, line_chart
 from lowregret.reporting.policy_styles import Style, styles
 
-DECADE = 10.0
-"""Where the largest value is at least this many times the smallest, an axis is logarithmic."""
 MAX_TICKS = 10
 MIN_VALUES = {"environment": 2, "policy": 3}
 """The number of values from which on a parameter of environments or policies gets a chart."""

@@ -119,12 +119,12 @@ def _claim_comparisons(
     def values(side: str | float) -> tuple[str, Floats]:
         if not isinstance(side, str):
             return f"{side:g}", np.array([side])
-        shown, ours = sheet.ours(side, environment, reading.names)
+        label, ours = sheet.ours(side, environment, reading.names)
         if (members[0], ours) not in played:
-            return shown, np.array([])
+            return label, np.array([])
         outcomes = zip([results.outcome(ours, name) for name in members], arms, strict=True)
         parts = [run_values(*each, claim.quantity, sheet.function) for each in outcomes]
-        return shown, parts[0] if len(parts) == 1 else np.array([part.mean() for part in parts])
+        return label, parts[0] if len(parts) == 1 else np.array([part.mean() for part in parts])
 
     for sides in _sides(claim):
         (one, first), (two, second) = map(values, sides)

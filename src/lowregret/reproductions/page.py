@@ -189,10 +189,10 @@ def numbers_table(evaluation: Evaluation) -> Table:
     columns: Columns = {
         "t": lambda row: format_number(row["t"]),
         "published (se)": lambda row: f"{row['published']:,.10g} ({format_number(row['published_se'])})",
-        "ours (se)": lambda row: with_error(row["mean"], row["se"]),
+        "ours (se)": lambda row: format_with_error(row["mean"], row["se"]),
         "our runs": lambda row: f"{row['runs']:,}",
-        "percent": lambda row: signed(row["percent"]),
-        "90% interval": lambda row: signed_interval(row["low"], row["high"]),
+        "percent": lambda row: format_signed(row["percent"]),
+        "90% interval": lambda row: format_signed_interval(row["low"], row["high"]),
         "verdict": lambda row: verdict_cell(row["verdict"], " (chosen)" * row["chosen"]),
     }
     caption = CAPTIONS["numbers"].replace("\n", " ").format(margin=evaluation.sheet.margin)
@@ -222,7 +222,7 @@ def comparisons_table(evaluation: Evaluation) -> Table:
     cells: dict[tuple[str, ...], dict[str, list[str | Cell]]] = {}
     for row in evaluation.tables["comparisons"].to_dicts():
         share = "" if row["fragility"] is None else f", {row['fragility']:.1%}"
-        difference = f"{signed(row['difference'])} ({signed_interval(row['low'], row['high'])})"
+        difference = f"{format_signed(row['difference'])} ({format_signed_interval(row['low'], row['high'])})"
         key = row["environment"], row["better"], row["worse"]
         cells.setdefault(key, {}).setdefault(
             row["reading"], [difference, verdict_cell(row["verdict"], share)]
@@ -238,7 +238,7 @@ def comparisons_table(evaluation: Evaluation) -> Table:
     return Table(heads, rows, words, CAPTIONS["comparisons"].replace("\n", " "))
 
 
-def with_error(mean: float | None, error: float | None, decimals: bool = True) -> str:
+def format_with_error(mean: float | None, error: float | None, decimals: bool = True) -> str:
     """Format a mean with its standard error; a mean without error to two decimals."""
     if mean is None or (error is not None and error < 1e-9):
         return "-" if mean is None else f"{mean:,.2f}"
@@ -249,15 +249,15 @@ def with_error(mean: float | None, error: float | None, decimals: bool = True) -
     )
 
 
-def signed(value: float | None) -> str:
+def format_signed(value: float | None) -> str:
     if value is None:
         return "-"
     digits = 1 if abs(value) >= 1 else 2
     return f"{round(value, digits) + 0.0:+,.{digits}f}"  # adding 0.0 turns -0.0 into 0.0
 
 
-def signed_interval(low: float | None, high: float | None) -> str:
-    return "-" if low is None else f"{signed(low)} to {signed(high)}"
+def format_signed_interval(low: float | None, high: float | None) -> str:
+    return "-" if low is None else f"{format_signed(low)} to {format_signed(high)}"
 
 
 def table_of_numbers(rows: pl.DataFrame, columns: Columns, words: Sequence[int], caption: str = "") -> Table:

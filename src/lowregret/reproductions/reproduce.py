@@ -1,4 +1,4 @@
-"""Running the experiments of a paper, judging it, and writing the report."""
+"""Run the experiments of a paper, judge its numbers and claims, and write the report."""
 
 import json
 from collections.abc import Mapping
@@ -11,8 +11,7 @@ from lowregret.analysis.equivalence import MATCHED, NOT_MATCHED
 from lowregret.errors import InputError
 from lowregret.experiments.run import run_all
 from lowregret.experiments.spec import Experiment
-from lowregret.reporting.experiment_report import FIGURES
-from lowregret.reporting.page import write_page
+from lowregret.reporting.page import FIGURE_FORMATS, write_page
 from lowregret.reporting.page_parts import Text
 from lowregret.reproductions.claims import FAILS, HOLDS, compare_claims, judge_claims
 from lowregret.reproductions.numbers import judge_numbers
@@ -45,7 +44,7 @@ def reproduce(
 
         def advance_page(now: Progress) -> None:
             phases.extend([now.what] * (now.what not in phases))
-            page_share = (len(phases) - 1 + now.share) / (2 if FIGURES[figures] else 1)
+            page_share = (len(phases) - 1 + now.share) / (2 if FIGURE_FORMATS[figures] else 1)
             report(now._replace(share=runs_share + (1.0 - runs_share) * page_share))
 
         results = run_experiments(sheet.title, sheet.planned(runs, seed), folder, advance)
@@ -87,7 +86,7 @@ def write_files(
     introduction = [Text(outcome(evaluation), "headline"), source, *sheet.text.get("introduction", ())]
     path, sections = folder / "report.html", page_sections(evaluation)
     title = f"Reproduction of {sheet.short or sheet.title}"
-    formats = FIGURES[figures]
+    formats = FIGURE_FORMATS[figures]
     return write_page(path, title, introduction, sections, formats=formats, files=files, report=report)
 
 
@@ -102,14 +101,14 @@ def verdict_rows(evaluation: Evaluation) -> pl.DataFrame:
     return pl.concat(parts, how="diagonal") if parts else pl.DataFrame()
 
 
-def contradictions(sheet: Sheet, found: pl.DataFrame) -> list[str]:
+def contradictions(sheet: Sheet, verdicts: pl.DataFrame) -> list[str]:
     """Return where a verdict is the opposite of the one in the sheet's ``expected.csv``."""
     path = sheet.folder / "expected.csv"
-    if not path.exists() or found.is_empty():
+    if not path.exists() or verdicts.is_empty():
         return []
     opposite = {MATCHED: NOT_MATCHED, NOT_MATCHED: MATCHED, HOLDS: FAILS, FAILS: HOLDS}
-    keys = [name for name in (*VERDICT_KEYS, "quote", "worse") if name in found.columns]
-    text = found.with_columns(pl.col(keys).cast(pl.String).fill_null(""))
+    keys = [name for name in (*VERDICT_KEYS, "quote", "worse") if name in verdicts.columns]
+    text = verdicts.with_columns(pl.col(keys).cast(pl.String).fill_null(""))
     expected = pl.read_csv(path, infer_schema=False)
     if missing := {*keys, "verdict"} - set(expected.columns):
         raise InputError(f"{path} has no column {min(missing)!r}: copy the verdicts.csv of a full run")

@@ -136,11 +136,11 @@ class Sheet(Part):
     def ours(self, name: str, environment: str, names: Mapping[str, str] | None = None) -> tuple[str, str]:
         """Return the paper's name of a policy in an environment, and our policy; "" where none plays."""
         first = next(iter(self.members(environment)), "")
-        for shown in filter(None, (name, self.versions.get(name))):
-            options = (names or {}).get(shown) or self.names.get(shown, shown)
+        for label in filter(None, (name, self.versions.get(name))):
+            options = (names or {}).get(label) or self.names.get(label, label)
             for option in [options] if isinstance(options, str) else options:
                 if (first, option) in self.times:
-                    return shown, option
+                    return label, option
         return name, ""
 
     def function(self, text: str) -> Callable[..., Any]:

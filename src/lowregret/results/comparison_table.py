@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-COLUMNS_READ = ("environment", "policy", "baseline", "difference", "low", "high", "verdict")
-"""The columns that people read; ``compare(all=True)`` returns the others, too."""
+from lowregret.analysis.columns import READ_FIRST_OF_COMPARISONS
 
 
 class Comparison(pl.DataFrame):
@@ -26,7 +25,7 @@ class Comparison(pl.DataFrame):
     @classmethod
     def of(cls, table: pl.DataFrame, parameters: list[str], all_columns: bool) -> Comparison:
         """Return the table with all columns, or with those that people read and the parameters of a sweep."""
-        read = {*COLUMNS_READ, *parameters}
+        read = {*READ_FIRST_OF_COMPARISONS, *parameters}
         if table["low"].null_count() == table.height:  # a metric has no bounds
             read = read - {"low", "high"} | {"student_low", "student_high"}
         chosen = [name for name in table.columns if name in read]

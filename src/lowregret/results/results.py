@@ -30,7 +30,7 @@ from lowregret._common.progress import Report, reporting
 from lowregret._common.text import count
 from lowregret._common.user_calls import user_call
 from lowregret._common.validation import plain_text
-from lowregret.analysis.columns import COMPARISON, READ, REGRET, SUMMARY
+from lowregret.analysis.columns import COMPARISON, READ_FIRST, REGRET, SUMMARY
 from lowregret.analysis.tables import Tables
 from lowregret.errors import InputError
 
@@ -131,7 +131,7 @@ class Results(Tables):
         return (
             table
             if all
-            else table.select(name for name in table.columns if name in READ or name not in SUMMARY)
+            else table.select(name for name in table.columns if name in READ_FIRST or name not in SUMMARY)
         )
 
     def with_metrics(self, *metrics: Metric) -> Results:
@@ -169,9 +169,9 @@ class Results(Tables):
         >>> list(result.with_labels({"MOSS": "MOSS (ours)"}))
         ['MOSS (ours)', 'RoundRobin']
         """
-        from lowregret.results.labelled import labelled
+        from lowregret.results.derived import label_policies
 
-        return labelled(self, labels)
+        return label_policies(self, labels)
 
     def tail(self, regret: float | Sequence[float] | None = None) -> pl.DataFrame:
         """Estimate the probability that the final regret of a policy exceeds values.
@@ -414,7 +414,7 @@ class Results(Tables):
             curve, words = self.curves().filter(environment=name), "" if title is None else title
             palette = styles(curve["policy"].to_list(), self.original_names)
             return draw_regret(ax, curve, words, band=band, palette=palette)
-        from lowregret.reporting.chart_style import fitted
+        from lowregret.reporting.chart_style import fit_chart
         from lowregret.reporting.curve_charts import regret_chart
         from lowregret.reporting.panels import regret_panels
         from lowregret.reporting.sweep_charts import plot_against, sweep_tables
@@ -431,11 +431,11 @@ class Results(Tables):
         if against is None:
             curve = self.curves().filter(environment=name)
             palette = styles(curve["policy"].to_list(), self.original_names)
-            return fitted(
+            return fit_chart(
                 lambda size: regret_chart(curve, words, band=band, palette=palette, plot=size), width, height
             )
         tables = sweep_tables(self.summary(all=True), self.parameters, against, band)
-        return fitted(lambda size: plot_against(tables, against, name, words, size), width, height)
+        return fit_chart(lambda size: plot_against(tables, against, name, words, size), width, height)
 
     @user_call
     def report(

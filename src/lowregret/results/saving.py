@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from lowregret._common.durable_files import UNFINISHED, as_store_error, checksum, locked, replace_file, sync
+from lowregret._common.durable_files import (
+    UNFINISHED,
+    as_store_error,
+    checksum,
+    locked,
+    read_json,
+    replace_file,
+    sync,
+)
 from lowregret._common.forks import check_threads
 from lowregret.analysis.columns import TABLE_COLUMNS
-from lowregret.errors import InputError
+from lowregret.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from lowregret.results.results import Results
@@ -88,3 +96,13 @@ def write_parquet(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path])
         for path in partial.values():
             with suppress(OSError):
                 path.unlink(missing_ok=True)
+
+
+def scan_table(folder: Path, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:
+    """Return a table of a folder once its checksum is verified."""
+    path = folder / f"{name}.parquet"
+    if checksum(path) == sha256[name]:
+        return pl.scan_parquet(path, glob=False)
+    if read_json(folder / "experiment.json").get("sha256", {}).get(name) == sha256[name]:
+        raise StoreError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
+    raise StoreError(f"{str(path)!r} was replaced since these results were opened: open them again")

@@ -32,7 +32,7 @@ from lowregret.suite.participants import (
     Participant,
     PlannedRuns,
     assignments,
-    by_runs,
+    group_by_runs,
     participants,
 )
 from lowregret.suite.stability import STABILITY, stability
@@ -40,8 +40,7 @@ from lowregret.suite.worst_case import worst_case
 
 LEAGUE_GRID_POINTS = 10
 ALL, UNIT_REWARDS = "all testbeds", "rewards in [0, 1]"
-"""The scopes of the standings: all testbeds, those that policies for bounded rewards can play on, and those
-on which no constant was chosen."""
+"""The scopes of the standings: all testbeds, and those that policies for bounded rewards can play on."""
 BINARY, GRADED, OUTSIDE = "rewards 0 and 1", "rewards between 0 and 1", "rewards beyond [0, 1]"
 """The scopes by kind of reward, which say which policy to begin with."""
 
@@ -264,7 +263,7 @@ def _play_testbed(
     """Run the experiments of a testbed; return the regrets of the policies, and their scores."""
     bandit, regrets, costs = bed.bandit(), dict[str, Floats](), dict[str, float]()
     pulls: dict[str, Integers] = {}
-    groups = by_runs(assigned)
+    groups = group_by_runs(assigned)
     for part, (runs, group) in enumerate(groups.items()):
         experiment = Experiment(
             name=bed.name,
@@ -304,9 +303,8 @@ def _worst_cases(
     searched = read_json(path)
     rows = []
     for player in players:
-        prefix = f"{player.name}, 10 "
-        seconds = next((cost for name, (cost, *_) in costs.measured.items() if name.startswith(prefix)), 0.0)
-        if not SEARCH[size] or "known variance" in player.policy.needs or seconds > SLOW_STEP_SECONDS:
+        is_slow = costs.known(player, 10) > SLOW_STEP_SECONDS
+        if not SEARCH[size] or "known variance" in player.policy.needs or is_slow:
             continue
         key = f"{player.name} {refer_to(type(player.policy)).identity} {SEARCH[size]}"
         if key not in searched:

@@ -10,7 +10,7 @@ from lowregret.reporting.chart_style import (
     INK,
     field,
     highlight,
-    inline,
+    inline_data,
     layer_chart,
     line_encodings,
     palette_of,
@@ -42,7 +42,7 @@ def relative_chart(
     colour = line_encodings(palette_of(order, palette), order)["color"]
     tips = [alt.Tooltip("policy:N"), *(alt.Tooltip(f"{name}:Q", format=".3~g") for name in names.values())]
     shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips, "opacity": highlight()}
-    base = alt.Chart(inline(table))
+    base = alt.Chart(inline_data(table))
     one = alt.Chart(alt.InlineData(values=[{"value": 1}])).mark_rule(color=GREY, strokeDash=[4, 3])
     layers = [
         one.encode(x=x),
@@ -111,7 +111,7 @@ def _cell_chart(
     x = x.axis(orient="top", labelAngle=-60, labelFontSize=12, domain=False, ticks=False, labelLimit=0)
     y = alt.Y(f"{down[0]}:N", sort=list(down[1]), title=None).axis(labelFontSize=12, labelColor=INK)
     value = str(colour.shorthand).partition(":")[0]
-    cells = alt.Chart(inline(table.filter(pl.col(value).is_not_null()))).mark_rect(stroke="white")
+    cells = alt.Chart(inline_data(table.filter(pl.col(value).is_not_null()))).mark_rect(stroke="white")
     layers = [cells.encode(x=x, y=y, color=colour, tooltip=list(tips))]
     chart = layer_chart(layers, title, {}, height=18 * len(down[1]))
     chart.usermeta |= {"columns": len(across[1])}

@@ -47,7 +47,7 @@ def standings_text(league: League) -> str:
     first, *others = [scope for scope in SCOPES if not league.standings.filter(scope=scope).is_empty()]
     standings = league.standings.filter(scope=first)
     rows = [
-        {"policy": row["policy"]} | {head: interval(row, column) for column, head in columns.items()}
+        {"policy": row["policy"]} | {head: format_estimate(row, column) for column, head in columns.items()}
         for row in standings.to_dicts()
     ]
     words = "Mean rank, and regret divided by the lowest and by that of MOSS, with 95% intervals."
@@ -112,7 +112,7 @@ def page_sections(league: League) -> list[Section]:
         for scope in SCOPES
         if len(league.standings.filter(scope=scope))
     ]
-    order = ordered(league)
+    order = policies_in_order(league)
     beds = league.testbeds.sort("group", maintain_order=True)["testbed"].to_list()
     overview = overview_chart(league.scores, order, beds, "Mean regret, relative to the lowest")
     caption = "An empty cell: the policy does not play there."
@@ -134,7 +134,7 @@ def page_sections(league: League) -> list[Section]:
     ]
 
 
-def ordered(league: League) -> list[str]:
+def policies_in_order(league: League) -> list[str]:
     """Return the policies by rank over [0, 1] testbeds, then those that are in no standings."""
     placed = league.standings.sort(pl.col("scope") == ALL, maintain_order=True)["policy"].to_list()
     return list(dict.fromkeys([*placed, *league.policies["policy"]]))
@@ -171,12 +171,12 @@ def standings_table(league: League, scope: str) -> Table:
     rows = [
         {
             "policy": row["policy"],
-            "rank": interval(row, "rank"),
-            "to lowest": interval(row, "to_best"),
-            "to MOSS": interval(row, "to_moss"),
+            "rank": format_estimate(row, "rank"),
+            "to lowest": format_estimate(row, "to_best"),
+            "to MOSS": format_estimate(row, "to_moss"),
             **({"worst case": format_number(cases.get(row["policy"]))} if cases else {}),
-            "covers best": coverage(row, "best"),
-            "covers worst": coverage(row, "worst"),
+            "covers best": format_coverage(row, "best"),
+            "covers worst": format_coverage(row, "worst"),
             "family": Cell(family[row["policy"]] or "", "quiet"),
         }
         for row in standings.to_dicts()
@@ -194,13 +194,13 @@ def standings_table(league: League, scope: str) -> Table:
     return table_of(rows, text_columns=(0, len(rows[0]) - 1), caption=caption)
 
 
-def coverage(row: Mapping[str, float | None], arm: str) -> str:
+def format_coverage(row: Mapping[str, float | None], arm: str) -> str:
     """Format how often intervals of an arm contain its mean, and how often with fixed pulls."""
     share, fixed = row[f"cover_{arm}"], row[f"fixed_{arm}"]
     return "-" if share is None or fixed is None else f"{share:.0%} / {fixed:.0%}"
 
 
-def interval(row: Mapping[str, float | None], column: str) -> str:
+def format_estimate(row: Mapping[str, float | None], column: str) -> str:
     """Format a number of the standings with its interval."""
     value, low, high = (row.get(f"{column}{end}") for end in ("", "_low", "_high"))
     return "-" if value is None else f"{value:.2f} ({low:.2f} to {high:.2f})"
@@ -260,8 +260,8 @@ def testbed_folds(league: League) -> list[Part]:
                 + ("" if row["se"] is None else f" ({format_number(row['se'])})"),
                 "worst 5%": format_number(row["worst05"]),
                 "failures": "-" if row["failures"] is None else percent(row["failures"]),
-                "covers best": coverage(row, "best"),
-                "covers worst": coverage(row, "worst"),
+                "covers best": format_coverage(row, "best"),
+                "covers worst": format_coverage(row, "worst"),
                 "bias": format_number(row["bias_worst"]),
                 "spread": format_number(row["spread_worst"]),
                 "ns per step": format_number(row["ns_per_step"]),

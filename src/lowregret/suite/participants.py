@@ -108,7 +108,7 @@ def assignments(
             assigned.append(PlannedRuns(player, None, "", 0, reason))
             continue
         seconds = horizon * costs.of(player, policy, bandit, horizon)
-        allowed = affordable(runs, seconds, size.seconds)
+        allowed = affordable_runs(runs, seconds, size.seconds)
         reason = note if allowed else f"a run would take {seconds:.2g} s"
         assigned.append(PlannedRuns(player, loaded_from, str(policy), allowed, reason))
     return assigned
@@ -149,7 +149,7 @@ def planned_runs(horizon: int, size: LeagueSize) -> int:
     return max(size.min_runs, *(factor * power for factor in (1, 2, 5) if factor * power <= limit))
 
 
-def affordable(runs: int, seconds: float, share: float) -> int:
+def affordable_runs(runs: int, seconds: float, share: float) -> int:
     """Return how many of the runs, of so many seconds each, a policy may take; 0 where it is too slow."""
     for divisor in DIVISORS:
         fewer = max(runs // divisor, min(MIN_LEAGUE_RUNS, runs))
@@ -171,10 +171,15 @@ class Costs:
 
     def of(self, player: Participant, policy: Policy, bandit: Bandit, horizon: int) -> float:
         """Return the mean seconds of a step in a run of so many steps."""
-        name = f"{player.name}, {len(bandit)} arms"
+        name = _cost_key(player, len(bandit))
         if name not in self.measured:
             self.measured[name] = measure_step(Problem(policy, bandit, horizon))
         return self.measured[name].seconds_at(horizon)
+
+    def known(self, player: Participant, arms: int) -> float:
+        """Return the seconds of a step with so many arms, 0 where none was measured."""
+        key = _cost_key(player, arms)
+        return self.measured[key].seconds if key in self.measured else 0.0
 
     def save(self) -> None:
         """Write the file."""
@@ -183,7 +188,11 @@ class Costs:
             write_atomically(self.path, (json.dumps(self.measured, indent=1) + "\n").encode())
 
 
-def by_runs(assigned: Iterable[PlannedRuns]) -> Mapping[int, list[PlannedRuns]]:
+def _cost_key(player: Participant, arms: int) -> str:
+    return f"{player.name}, {arms} arms"
+
+
+def group_by_runs(assigned: Iterable[PlannedRuns]) -> Mapping[int, list[PlannedRuns]]:
     """Group the assignments with runs by their number of runs, the fewest first: these are the slow ones."""
     groups: dict[int, list[PlannedRuns]] = {}
     for assignment in sorted(assigned, key=lambda assignment: assignment.runs):

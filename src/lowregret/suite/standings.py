@@ -49,6 +49,8 @@ def standings(regrets: Regrets, policies: Sequence[str], seed: int = 0) -> pl.Da
     MOSS. Each has a 95% interval, from resamples of the testbeds and of the runs on each. Tails are not
     ranked: resamples of few runs do not show how uncertain a tail is.
     """
+    from scipy.stats import rankdata
+
     everywhere = [name for name in policies if all(name in by_policy for by_policy in regrets.values())]
     rng = np.random.default_rng(seed)
     parts = [resample([by_policy[name] for name in everywhere], rng) for by_policy in regrets.values()]
@@ -57,7 +59,7 @@ def standings(regrets: Regrets, policies: Sequence[str], seed: int = 0) -> pl.Da
     means = np.stack([part.mean for part in parts])
     logs = np.log(np.maximum(means, 1e-12))
     columns = {
-        "rank": _ranks(means),
+        "rank": rankdata(means, axis=-1),
         "to_best": logs - logs.min(axis=2, keepdims=True),
     }
     if REFERENCE_POLICY in everywhere:
@@ -90,13 +92,6 @@ def resample(regrets: Sequence[Floats], rng: np.random.Generator) -> Resamples:
         kept = np.clip(max(TAIL_SHARE * runs, 1.0) - before, 0.0, weights)
         tails.append(kept @ values[order] / kept.sum(axis=1))
     return Resamples(np.stack(means, axis=1), np.stack(tails, axis=1))
-
-
-def _ranks(values: Floats) -> Floats:
-    from scipy.stats import rankdata
-
-    ranks: Floats = rankdata(values, axis=-1)
-    return ranks
 
 
 def wins(regrets: Regrets, policies: Sequence[str]) -> pl.DataFrame:

@@ -1,15 +1,58 @@
-"""The results of several experiments as one."""
+"""Results made of other results: with other names for policies, and of several experiments as one."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import polars as pl
 
+from lowregret._common.text import unknown_name_message
+from lowregret._common.validation import plain_text
 from lowregret.analysis.description import Description
 from lowregret.errors import InputError
 from lowregret.results.results import Results
+
+
+def label_policies(results: Results, labels: Mapping[str, str]) -> Results:
+    """Return results in which policies have labels; a policy without one keeps its name."""
+    if not isinstance(labels, Mapping):
+        raise InputError('labels must be a dictionary by policy, such as {"MOSS": "MOSS (ours)"}')
+    names = {str(policy): plain_text("labels", "each label", label) for policy, label in labels.items()}
+    for policy in names:
+        if policy not in results.policies:
+            available = f"these results have {', '.join(results.policies)}"
+            raise InputError(unknown_name_message("policy", policy, results.policies, available))
+    policies = tuple(names.get(policy, policy) for policy in results.policies)
+    if len(set(policies)) < len(policies):
+        raise InputError(f"labels: two policies would be called alike, got {', '.join(policies)}")
+    old = results.description
+    description = replace(
+        old,
+        policies=policies,
+        notes={names.get(policy, policy): note for policy, note in old.notes.items()},
+        eliminating=old.eliminating and tuple(names.get(policy, policy) for policy in old.eliminating),
+        policy_parameters={names.get(name, name): values for name, values in old.policy_parameters.items()},
+    )
+    outcomes = {
+        (place, names.get(policy, policy)): runs for (place, policy), runs in results.outcomes.items()
+    }
+    renamed = Results(description, partial(_renamed_table, results.load_table, names), outcomes)
+    renamed.metrics = results.metrics
+    renamed.original_names = {
+        names.get(policy, policy): results.original_names.get(policy, policy) for policy in results.policies
+    }
+    return renamed
+
+
+def _renamed_table(
+    load_table: Callable[[str], pl.LazyFrame], names: Mapping[str, str], table: str
+) -> pl.LazyFrame:
+    frame = load_table(table)
+    if "policy" not in frame.collect_schema().names():
+        return frame
+    return frame.with_columns(pl.col("policy").replace(dict(names)))
 
 
 def join(name: str, parts: Sequence[Results]) -> Results:
