@@ -235,6 +235,12 @@ class Resets(AsksBeyond):
         return FirstRound(round.number + 1, clock.t + 20)
 
 
+class ResetsForGood(Resets):
+    """Forget rewards, with eliminations that are for good."""
+
+    eliminates_permanently = True
+
+
 class AsksAll(AsksBeyond):
     """Call every method of ``arms``, some of them on what the same call has changed."""
 
@@ -309,7 +315,17 @@ class TurnsUndefined(lr.Policy):
     ids=lambda bandit: bandit.name,
 )
 @pytest.mark.parametrize(
-    "policy", [Resets(), AsksAll(), SeesBest(), BoundedBelow(), BeginsWithTwo()], ids=str
+    "policy",
+    [
+        Resets(),
+        ResetsForGood(),
+        lr.SequentialHalving(reset=True),
+        AsksAll(),
+        SeesBest(),
+        BoundedBelow(),
+        BeginsWithTwo(),
+    ],
+    ids=str,
 )
 def test_what_none_of_our_policies_does(policy, bandit):
     assert_same_runs(problem(policy, bandit))

@@ -175,13 +175,14 @@ def _declare(name: str) -> None:
 def products_rounded() -> Iterator[None]:
     """Let kernels that are compiled inside round a product before they add to it, as a processor does.
 
-    The choices of a policy are then the same, unless a logarithm or the like is rounded in another way.
+    The choices of a policy are then the same, unless a logarithm or the like is rounded in another way. Numba
+    has no option for it, and a version without this function compiles kernels whose runs differ more often.
     """
-    if SIMULATED:
+    nvvm: Any = None if SIMULATED else import_module("numba.cuda.cudadrv.nvvm")
+    compile_ir = getattr(nvvm, "compile_ir", None)
+    if compile_ir is None:
         yield
         return
-    nvvm: Any = import_module("numba.cuda.cudadrv.nvvm")
-    compile_ir = nvvm.compile_ir
     nvvm.compile_ir = partial(compile_ir, fma=False)
     try:
         yield

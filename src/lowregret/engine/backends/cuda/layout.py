@@ -37,7 +37,8 @@ def constants_of(problem: Problem, encoding: Encoding) -> dict[Any, Any]:
     counts, drifts = counts_rewards(problem, encoding), encoding.means is not None
     changes_arms = policy.overrides("first_round") and policy.rounds_eliminate
     gone = changes_arms or rules.eliminates_dominated or policy.overrides("initially_active")
-    resets = changes_arms and not policy.eliminates_permanently
+    own = not type(policy).__module__.startswith("lowregret.")
+    resets = changes_arms and (own or "reset" in type(policy).next_round.__code__.co_names)
     fields = len(policy.Memory()) if policy.Memory else 0
     compares, few = chooser.store is not None, arms <= FEW_ARMS
     group = min(arms, FEW_GROUP) if few else 2 ** ceil(log2(sqrt(arms)))
@@ -62,7 +63,7 @@ def constants_of(problem: Problem, encoding: Encoding) -> dict[Any, Any]:
         "CLIP": problem.clip and not counts,
         "COUNT": uint16 if problem.horizon < 2**16 else int32,
         "PLACE": uint8 if arms <= 256 else int16 if arms < 2**15 else int32,
-        "CHECKED": not type(policy).__module__.startswith("lowregret."),
+        "CHECKED": own,
         "GONE": max(arms, 2) if gone else 1,
         "RESETS": max(arms, 2) if resets else 1,
         "MEMORY": max(fields * arms, 2) if fields else 1,
