@@ -39,8 +39,10 @@ from lowregret.policies import Policy
 
 MAX_SHARE = 1e-4
 """The largest share of the runs of a group that may differ."""
+UNSTABLE = (policies.TsallisINF,)
+"""Policies whose runs part after a difference in the last bit: their weights by 1 / probability enlarge it."""
 MAX_DEVIATIONS = 4.5
-"""How far mean regrets may be apart, in standard errors, where the processor draws other random numbers."""
+"""How far mean regrets may be apart, in standard errors, where the runs of the processor are others."""
 BANDITS = {
     "paper-1": 20_000,
     "paper-4": 3_000,
@@ -475,7 +477,9 @@ def compare_refusal(played: Problem) -> str:
 
 
 def draws_otherwise(played: Problem) -> bool:
-    """Return whether the processor samples fewer arms, so that its runs are others."""
+    """Return whether the runs of the processor are others: it samples fewer arms, or the policy is unstable."""
+    if isinstance(played.policy, UNSTABLE):
+        return True
     policy, arms = played.policy, len(played.bandit)
     by_beta = policy.overrides("beta_posterior") and arms >= MIN_BETA_ARMS
     return by_beta or (policy.overrides("normal_posterior") and arms >= MIN_NORMAL_ARMS)
@@ -489,7 +493,7 @@ def count_different(played: Problem, plain_engine: str, threads: int) -> tuple[i
         one, other = plain.regret[:, -1], on_gpu.regret[:, -1]
         error = ((one.var() + other.var()) / len(one)) ** 0.5
         deviations = float(abs(one.mean() - other.mean()) / error) if error > 0.0 else 0.0
-        note = f"other draws; means {deviations:.1f} standard errors apart"
+        note = f"other runs; means {deviations:.1f} standard errors apart"
         return (len(one) if deviations > MAX_DEVIATIONS else 0), note
     different = (plain.pulls != on_gpu.pulls).any(axis=1)
     scale = max(1.0, float(np.abs(plain.regret).max()))

@@ -116,7 +116,8 @@ class DiscountedThompson(Policy):
         memory: Discounted = arm.memory
         discount = self.gamma ** (clock.t - 1 - memory.time)
         successes = memory.total * discount
-        return rng.beta(1.0 + successes, 1.0 + (memory.pulls * discount - successes))
+        failures = max(memory.pulls * discount - successes, 0.0)  # a GPU may round the products differently
+        return rng.beta(1.0 + successes, 1.0 + failures)
 
     def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Discounted:
         memory: Discounted = arm.memory

@@ -34,7 +34,6 @@ from lowregret.engine.backends.cuda.device import (
     cuda,
     make_kernel,
     policy_tuple,
-    products_rounded,
 )
 from lowregret.engine.backends.cuda.device import require_device as require_device
 from lowregret.engine.backends.cuda.layout import constants_of
@@ -95,7 +94,7 @@ def run(problem: Problem, control: Control) -> Outcome:
         start_kernel(*arguments, problem.first_run + start, count, ziggurat, widths, stop, buffer.memory)
         buffer.event.record(buffer.stream)
 
-    with nullcontext() if play in _launched else compiling(f"{policy} for the GPU"), products_rounded():
+    with nullcontext() if play in _launched else compiling(f"{policy} for the GPU"):
         widths = _widths(problem, constants, arguments)
         launch(0, 0, buffers[0])  # plays no run, but compiles
         cuda.synchronize()

@@ -7,9 +7,7 @@ which the numbers and functions that depend on the problem (see ``constants``) a
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Mapping
 from importlib import import_module
 from inspect import getattr_static
 from math import ceil, floor
@@ -45,9 +43,8 @@ SIMULATED = bool(vars(config)["ENABLE_CUDASIM"])
 STATE_TYPE = STATE if SIMULATED else from_dtype(STATE)
 INLINED = {} if SIMULATED else {"forceinline": True}
 
-OPTIONS: dict[str, Any] = {} if SIMULATED else {"max_registers": 80, "lto": False}
-"""How kernels are compiled: such that 12 blocks of 64 threads share the registers of a multiprocessor, and
-not a second time when they are linked, where ``products_rounded`` would not hold."""
+OPTIONS: dict[str, Any] = {} if SIMULATED else {"max_registers": 80}
+"""How kernels are compiled: such that 12 blocks of 64 threads share the registers of a multiprocessor."""
 _declared: set[str] = set()
 _methods: dict[tuple[type, str], Any] = {}
 
@@ -84,6 +81,11 @@ class Functions:
         if isinstance(value, FunctionType) and (value.__module__ or "").partition(".")[0] not in foreign:
             return self.device(value)
         return value
+
+
+def product(a: float, b: float) -> float:
+    """Return a product that is rounded before anything is added to it."""
+    return a * b if SIMULATED else libdevice.dmul_rn(a, b)
 
 
 def integer_ceil(x: float) -> int:
@@ -169,25 +171,6 @@ def _declare(name: str) -> None:
     template = templates.make_overload_method_template(types.BaseNamedTuple, name, choose, "never", **options)
     templates.infer_getattr(fields_first(template))
     overload(choose, **options)(choose)
-
-
-@contextmanager
-def products_rounded() -> Iterator[None]:
-    """Let kernels that are compiled inside round a product before they add to it, as a processor does.
-
-    The choices of a policy are then the same, unless a logarithm or the like is rounded in another way. Numba
-    has no option for it, and a version without this function compiles kernels whose runs differ more often.
-    """
-    nvvm: Any = None if SIMULATED else import_module("numba.cuda.cudadrv.nvvm")
-    compile_ir = getattr(nvvm, "compile_ir", None)
-    if compile_ir is None:
-        yield
-        return
-    nvvm.compile_ir = partial(compile_ir, fma=False)
-    try:
-        yield
-    finally:
-        nvvm.compile_ir = compile_ir
 
 
 def policy_tuple(policy: Policy) -> Any:

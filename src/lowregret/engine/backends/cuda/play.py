@@ -35,7 +35,7 @@ from lowregret.engine.backends.cuda.constants import (
     Plan,
     by_problem,
 )
-from lowregret.engine.backends.cuda.device import STATE_TYPE, cuda, load_ziggurat
+from lowregret.engine.backends.cuda.device import STATE_TYPE, cuda, load_ziggurat, product
 from lowregret.engine.backends.cuda.table import (
     DeviceArms,
     Table,
@@ -163,7 +163,7 @@ def observe(policy: Any, table: Table, i: int, x: float, clock: Clock) -> None:
 def record_regret(table: Table, run: Run, lost: float, at: int) -> None:
     total = lost
     for i in range(ARMS):
-        total += run.game.gaps[table.order[i, table.column]] * float(table.pulls[i, table.column])
+        total += product(run.game.gaps[table.order[i, table.column]], float(table.pulls[i, table.column]))
     run.regret[at] = total
 
 
