@@ -32,13 +32,9 @@ def identification(tables: Tables, by_time: bool = False) -> pl.DataFrame:
         )
         .collect()
     )
-    low, high = (pl.Series([0.0] * len(table)) for _ in range(2))
-    for runs in table["runs"].unique():
-        ends = share_intervals(table["wrong"].to_numpy(), runs)
-        chosen = table["runs"] == runs
-        low, high = (pl.Series(end).zip_with(chosen, old) for end, old in zip(ends, (low, high), strict=True))
+    low, high = share_intervals(table["wrong"].to_numpy(), table["runs"].to_numpy())
     error = pl.col("wrong") / pl.col("runs")
-    table = table.with_columns(error=error, error_low=low, error_high=high)
+    table = table.with_columns(error=error, error_low=pl.Series(low), error_high=pl.Series(high))
     stopped = pl.col("stopped").cast(pl.Int64)
     if by_time:
         runs = finals.select(*KEYS, "stopped").collect()
