@@ -2,7 +2,7 @@
 
 from collections import Counter
 from itertools import combinations, permutations, product
-from math import comb, sqrt
+from math import comb, exp, log, prod, sqrt
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 import lowregret as lr
 from lowregret.engine.kernels.rng import policy_rng
-from lowregret.engine.kernels.state import ArmTable, State, new_rewards, new_rows
+from lowregret.engine.kernels.state import ArmTable, State, fill_rewards, new_rewards, new_rows
 from lowregret.engine.kernels.step import choose
 from lowregret.engine.status import PLAYING
 from lowregret.policies import clock_at
@@ -21,6 +21,13 @@ HISTORIES = [
     [[0.3, 0.9, 0.5, 0.1], [0.6, 0.2], [0.55], [0.1, 0.4, 0.8]],
     [[1, 1, 0, 0], [1, 0], [0, 1, 1], [0], [0, 1, 1]],
 ]
+
+
+def with_totals(rewards):
+    """Return rewards as BESA sees them."""
+    table = np.empty((1, len(rewards), 2))
+    fill_rewards(lr.BESA(), table, 0, rewards, 0.0)
+    return table[0]
 
 
 def duel(one, other):
@@ -59,7 +66,7 @@ def test_choices_have_the_probabilities_of_the_paper(histories):
     policy, rows = lr.BESA(), new_rows(len(histories), lr.BESA())
     rewards = new_rewards(policy, len(histories), 10)
     for i, history in enumerate(histories):
-        rewards[i, : len(history)] = history
+        fill_rewards(policy, rewards, i, history, 0.0)
         rows[i]["pulls"], rows[i]["mean"] = len(history), np.mean(history)
     table, rng = ArmTable(rows, rewards), policy_rng(1, 0)
     clock = clock_at(1 + sum(map(len, histories)), 100, len(histories), 0.0)
@@ -81,10 +88,10 @@ def test_every_subsample_is_as_likely(size, n):
         while any(new + x in sums for x in codes):
             new += 1
         codes.append(new)
-    codes = np.array(codes, float)
+    codes = with_totals(codes)
     draws = 20 * (size * (size - 1) // 2 if n == 2 else size)
     counts = Counter(subsample_sum(codes, n, rng) for _ in range(draws))
-    possible = [sum(pair) for pair in combinations(codes, n)]
+    possible = [sum(pair) for pair in combinations(codes[:, 0], n)]
     assert len(set(possible)) == len(possible)
     assert set(counts) <= set(possible)
     assert chisquare([counts[each] for each in possible]).pvalue > 1e-3
@@ -100,6 +107,44 @@ def test_skips_have_the_distribution_of_the_first_of_a_random_set(n, left):
     wanted = [*20_000 * expected[often], 20_000 * expected[~often].sum()]
     keep = slice(None) if wanted[-1] > 0 else slice(-1)
     assert chisquare(found[keep], wanted[keep]).pvalue > 1e-3
+
+
+def plain_skip(n, size, rng):
+    """Draw as ``drawn_skip`` does, without its first test."""
+    while True:
+        x = size * (1.0 - exp(log(1.0 - rng.uniform()) / n))
+        s = int(x)
+        if s > size - n:
+            continue
+        limit = (1.0 - rng.uniform()) * size / (size - n + 1.0) * exp((n - 1.0) * log(1.0 - x / size))
+        if limit <= exp((n - 1.0) * log(1.0 - s / (size - n + 1.0))):
+            return s
+        product = prod((size - s - j) / (size - j) for j in range(1, n))
+        if limit <= product:
+            return s
+
+
+def test_the_first_test_of_a_skip_changes_no_draw():
+    sizes = np.random.RandomState(4)
+    one, other = policy_rng(5, 0), policy_rng(5, 0)
+    for _ in range(3_000):
+        n = int(2.0 ** sizes.uniform(0, 10))
+        size = int(n * 2.0 ** sizes.uniform(0.1 if n > 9 else 2, 12))
+        assert drawn_skip(n, size, one) == plain_skip(n, size, other)
+        assert one.state["drawn"] == other.state["drawn"]
+
+
+def test_a_subsample_takes_the_draws_of_algorithm_s():
+    rewards = with_totals(np.random.RandomState(6).random_sample(40))
+    one, other = policy_rng(7, 0), policy_rng(7, 0)
+    for n in (2, 20, 39, 40):
+        total, wanted = 0.0, n
+        for k in range(40):
+            if wanted == 40 - k or (wanted > 0 and other.uniform() * (40 - k) < wanted):
+                total += rewards[k, 0]
+                wanted -= 1
+        assert subsample_sum(rewards, n, one) == total
+        assert one.state["drawn"] == other.state["drawn"]
 
 
 def game(means, horizon, draws):

@@ -9,8 +9,6 @@ from lowregret.analysis.intervals import share_intervals
 from lowregret.analysis.tables import Tables
 from lowregret.errors import InputError
 
-STOPPING = ("stopped", "stopping_time", "stopping_time_se", "stopping_time_p95")
-
 
 def identification(tables: Tables, by_time: bool = False) -> pl.DataFrame:
     """Summarise what policies recommended; see `Results.identification`."""
@@ -32,31 +30,21 @@ def identification(tables: Tables, by_time: bool = False) -> pl.DataFrame:
         )
         .collect()
     )
-    low, high = (pl.Series([0.0] * len(table)) for _ in range(2))
-    for runs in table["runs"].unique():
-        ends = share_intervals(table["wrong"].to_numpy(), runs)
-        chosen = table["runs"] == runs
-        low, high = (pl.Series(end).zip_with(chosen, old) for end, old in zip(ends, (low, high), strict=True))
+    low, high = share_intervals(table["wrong"].to_numpy(), table["runs"].to_numpy())
     error = pl.col("wrong") / pl.col("runs")
-    table = table.with_columns(error=error, error_low=low, error_high=high)
+    table = table.with_columns(error=error, error_low=pl.Series(low), error_high=pl.Series(high))
     stopped = pl.col("stopped").cast(pl.Int64)
+    done, time = stopped > 0, stopped.filter(stopped > 0)
+    times = {
+        "stopping_time": time.mean(),
+        "stopping_time_se": time.std() / time.len().sqrt(),
+        "stopping_time_p95": time.quantile(0.95, "linear"),
+    }
     if by_time:
-        runs = finals.select(*KEYS, "stopped").collect()
-        times = table.select(keys).join(runs, on=KEYS, how="left", maintain_order="left")
-        done = (stopped > 0) & (stopped <= pl.col("t"))
-        shares = times.group_by(keys, maintain_order=True).agg(stopped=done.mean())
-    else:
-        time = stopped.filter(stopped > 0)
-        shares = (
-            finals.group_by(KEYS, maintain_order=True)
-            .agg(
-                stopped=(stopped > 0).mean(),
-                stopping_time=time.mean(),
-                stopping_time_se=time.std() / time.len().sqrt(),
-                stopping_time_p95=time.quantile(0.95, "linear"),
-            )
-            .collect()
-        )
+        done, times = done & (stopped <= pl.col("t")), {}
+    ends = finals.select(*KEYS, "stopped").collect()
+    runs = table.select(keys).join(ends, on=KEYS, how="left", maintain_order="left")
+    shares = runs.group_by(keys, maintain_order=True).agg(stopped=done.mean(), **times)
     table = table.join(shares, on=keys, how="left", maintain_order="left")
-    columns = ("runs", "error", "error_low", "error_high", "loss", "loss_se")
-    return table.select(*keys, *columns, *(name for name in STOPPING if name in table.columns))
+    columns = ("runs", "error", "error_low", "error_high", "loss", "loss_se", "stopped")
+    return table.select(*keys, *columns, *times)

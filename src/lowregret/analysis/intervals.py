@@ -29,7 +29,7 @@ def share_interval(count: int, runs: int) -> tuple[float, float]:
     return float(low[0]), float(high[0])
 
 
-def share_intervals(counts: Integers, runs: int) -> tuple[Floats, Floats]:
+def share_intervals(counts: Integers, runs: Integers | int) -> tuple[Floats, Floats]:
     """Return the intervals of Clopper and Pearson (1934) for probabilities; they cover 95% or more."""
     from scipy.special import betaincinv
 

@@ -23,7 +23,7 @@ PIECEWISE, LINEAR, SINUSOIDAL, CYCLIC, PULL_STEPS, PULL_EXPONENTIAL, REPLACED = 
 """How means change, for the engine."""
 BY_PULLS = PULL_STEPS, PULL_EXPONENTIAL
 """The kinds in which the mean of an arm depends on how often this arm was pulled."""
-_LOCATIONS = {SINUSOIDAL: [0], PULL_EXPONENTIAL: [0, 1], REPLACED: [2]}
+_MEANS = {SINUSOIDAL: [0], PULL_EXPONENTIAL: [0, 1], REPLACED: [2]}
 """Which rows are means, where not all are."""
 _WIDTHS = {SINUSOIDAL: [1], REPLACED: [3]}
 """Which rows are differences of means."""
@@ -70,26 +70,28 @@ class Drift:
         return np.asarray(first + second * np.sin(angle))
 
     @property
+    def _means(self) -> list[int]:
+        return _MEANS.get(self.kind, list(range(len(self.rows))))
+
+    @property
     def extremes(self) -> tuple[Floats, Floats]:
         """Bounds on the mean of every arm."""
         if self.kind == SINUSOIDAL:
             width = np.abs(self.table[1])
             return self.table[0] - width, self.table[0] + width
-        if self.kind == PULL_EXPONENTIAL:
-            return self.table[:2].min(axis=0), self.table[:2].max(axis=0)
         if self.kind == REPLACED:
             a, cut, low, width = self.table
             normal = a == 0.0
             return low - width * np.where(normal, cut, 0.0), low + width * np.where(normal, cut, 1.0)
-        return self.table.min(axis=0), self.table.max(axis=0)
+        means = self.table[self._means]
+        return means.min(axis=0), means.max(axis=0)
 
     def scaled(self, low: float, high: float) -> "Drift":
         """Return the drift of ``(reward - low) / (high - low)``."""
         low, width = scale_interval(low, high)
         table = self.table.copy()
-        means = _LOCATIONS.get(self.kind, list(range(len(table))))
-        table[means] -= low
-        table[means + _WIDTHS.get(self.kind, [])] /= width
+        table[self._means] -= low
+        table[self._means + _WIDTHS.get(self.kind, [])] /= width
         return replace(self, rows=tuple(map(tuple, table.tolist())))
 
     @property
@@ -100,8 +102,8 @@ class Drift:
     @property
     def rises(self) -> bool:
         """Whether means that change with pulls increase; the others decrease."""
-        last = 1 if self.kind == PULL_EXPONENTIAL else -1
-        return bool((self.table[last] > self.table[0]).any())
+        means = self.table[self._means]
+        return bool((means[-1] > means[0]).any())
 
     def prior_averages(self) -> tuple[Floats, float]:
         """Return the average mean of arms that are replaced, and of the best arm at a step, from draws."""

@@ -8,7 +8,6 @@ from itertools import product
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowregret._common.arrays import Floats
 from lowregret._common.text import unknown_name_message
@@ -133,11 +132,6 @@ class RandomBandit(Bandit):
     def gaps(self) -> Floats:
         """Average gap, by rank."""
         return self._averages[2]
-
-    @cached_property
-    def optimal(self) -> NDArray[np.bool_]:
-        """Whether each arm is the best: the first is."""
-        return np.asarray(np.arange(len(self)) == 0)
 
     @cached_property
     def largest_gap(self) -> float:

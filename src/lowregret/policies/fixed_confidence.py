@@ -50,14 +50,14 @@ def leader_of(arms: Arms, clock: Clock) -> int:
     return best
 
 
-def least_evidence(arms: Arms, clock: Clock) -> float:
-    """Return the evidence that the leader is better than the arm of which this is least certain."""
+def stop_on_evidence(self: TopTwoStopping | TrackAndStop, arms: Arms, clock: Clock) -> bool:
+    """Return whether there is enough evidence that the leader is better than each other arm."""
     best, least = arms.at(leader_of(arms, clock)), inf
     for i in range(clock.arms):
         arm = arms.at(i)
         if arm.number != best.number:
             least = min(least, bernoulli_evidence(best.pulls, best.mean, arm.pulls, arm.mean))
-    return least
+    return least >= bernoulli_limit(clock.t, clock.arms, self.delta)
 
 
 class Pair(NamedTuple):
@@ -166,7 +166,6 @@ class KLLUCB(LUCB):
     """
 
     family = "Bernoulli"
-    identifies = True
     source: ClassVar[str] = "Kaufmann, Kalyanakrishnan 2013"
 
     def limits(self, arm: Arm, clock: Clock) -> tuple[float, float]:
@@ -205,8 +204,7 @@ class TopTwoStopping(TopTwoThompson):
     identifies = True
     source: ClassVar[str] = "Russo 2020; Garivier, Kaufmann 2016"
 
-    def stop(self, arms: Arms, clock: Clock) -> bool:
-        return least_evidence(arms, clock) >= bernoulli_limit(clock.t, clock.arms, self.delta)
+    stop = stop_on_evidence
 
 
 class Weight(NamedTuple):
@@ -247,6 +245,7 @@ class TrackAndStop(Policy):
     source: ClassVar[str] = "Garivier, Kaufmann 2016"
 
     transform_reward = success_or_failure
+    stop = stop_on_evidence
 
     def choose(self, arms: Arms, clock: Clock, rng: Random) -> int:
         best = leader_of(arms, clock)
@@ -300,9 +299,6 @@ class TrackAndStop(Policy):
                 total += x
         return total
 
-    def stop(self, arms: Arms, clock: Clock) -> bool:
-        return least_evidence(arms, clock) >= bernoulli_limit(clock.t, clock.arms, self.delta)
-
 
 class EBTC(Policy):
     r"""With probability ``leader_share`` the arm with the best mean, else its closest rival.
@@ -347,9 +343,17 @@ class EBTC(Policy):
     identifies = True
     source: ClassVar[str] = "Jourdan, Degenne, Kaufmann 2023"
 
-    def distance(self, best: Arm, arm: Arm, slack: float) -> float:
-        width = gaussian_width(best.pulls, arm.pulls, self.variance)
-        return (best.mean - arm.mean + slack) / width
+    def rival(self, arms: Arms, clock: Clock, best: int, slack: float) -> tuple[int, float]:
+        """Return the place of the closest rival, and its distance in standard deviations."""
+        rival, least, top = best, inf, arms.at(best)
+        for i in range(clock.arms):
+            if i != best:
+                arm = arms.at(i)
+                width = gaussian_width(top.pulls, arm.pulls, self.variance)
+                distance = (top.mean - arm.mean + slack) / width
+                if distance < least:
+                    rival, least = i, distance
+        return rival, least
 
     def choose(self, arms: Arms, clock: Clock, rng: Random) -> int:
         if any_unknown(arms, clock):  # rewards are pending
@@ -357,19 +361,10 @@ class EBTC(Policy):
         best = leader_of(arms, clock)
         if rng.uniform() < self.leader_share:
             return best
-        rival, least = best, inf
-        for i in range(clock.arms):
-            if i != best:
-                distance = self.distance(arms.at(best), arms.at(i), self.slack)
-                if distance < least:
-                    rival, least = i, distance
-        return rival
+        return self.rival(arms, clock, best, self.slack)[0]
 
     def stop(self, arms: Arms, clock: Clock) -> bool:
-        best, least = leader_of(arms, clock), inf
-        for i in range(clock.arms):
-            if i != best:
-                least = min(least, self.distance(arms.at(best), arms.at(i), self.epsilon))
+        least = self.rival(arms, clock, leader_of(arms, clock), self.epsilon)[1]
         evidence = least * least / 2.0
         if least <= 0.0 or evidence < log(max(clock.arms - 1, 1) / self.delta):
             return False  # quicker, since the limit is larger

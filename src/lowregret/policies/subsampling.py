@@ -75,8 +75,9 @@ class LBSDA(Policy):
             spare = len(leader.rewards) - n
             if spare > 0:
                 start = self.block_start(spare, number)
-                won = n <= self.forced_pulls(number) or block_mean(arms.at(i).rewards, 0, n) >= block_mean(
-                    leader.rewards, start, n
+                won = (
+                    n <= self.forced_pulls(number)
+                    or block_sum(arms.at(i).rewards, 0, n) / n >= block_sum(leader.rewards, start, n) / n
                 )
             if won:
                 arms.reactivate(i)
@@ -146,14 +147,14 @@ def leading_arm(arms: Arms, clock: Clock, previous: int) -> int:
     return place
 
 
-def block_mean(rewards: Any, start: int, n: int) -> float:
-    """Return the mean of n rewards from a place on; they have two columns, with their totals."""
-    total = rewards[start + n - 1, 1] - rewards[start, 1] + rewards[start, 0]
+def block_sum(rewards: Any, start: int, n: int) -> float:
+    """Return the sum of n rewards from a place on; they have two columns, with their totals."""
+    total: float = rewards[start + n - 1, 1] - rewards[start, 1] + rewards[start, 0]
     if total != total:  # not all rewards are integers
         total = 0.0
         for k in range(start, start + n):
             total += rewards[k, 0]
-    return total / n
+    return total
 
 
 class BESA(Policy):
@@ -178,6 +179,7 @@ class BESA(Policy):
     """
 
     uses_rewards = True
+    uses_totals = True
     source: ClassVar[str] = "Baransi, Maillard, Mannor 2014, BESA"
 
     def duel(self, one: Arm, other: Arm, clock: Clock, rng: Random) -> bool:
@@ -192,19 +194,25 @@ SPARSE_RATIO = 32
 
 
 def subsample_sum(rewards: Any, n: int, rng: Random) -> float:
-    """Return the sum of n of the rewards, drawn without replacement."""
+    """Return the sum of n of the rewards, drawn without replacement; they have two columns."""
+    if 0 < n == len(rewards):
+        return block_sum(rewards, 0, n)
     total, wanted, k = 0.0, n, 0
     while wanted > 0 and len(rewards) - k >= SPARSE_RATIO * wanted:
         k += drawn_skip(wanted, len(rewards) - k, rng)
-        total += rewards[k]
+        total += rewards[k, 0]
         k += 1
         wanted -= 1
-    while wanted > 0:  # Knuth's algorithm S
-        size = len(rewards) - k
-        if wanted == size or rng.uniform() * size < wanted:
-            total += rewards[k]
-            wanted -= 1
+    size, left = float(len(rewards) - k), float(wanted)
+    while 0.0 < left < size:  # Knuth's algorithm S
+        if rng.uniform() * size < left:
+            total += rewards[k, 0]
+            left -= 1.0
+        size -= 1.0
         k += 1
+    if left > 0.0:
+        for j in range(k, len(rewards)):
+            total += rewards[j, 0]
     return total
 
 
@@ -214,13 +222,20 @@ def drawn_skip(n: int, size: int, rng: Random) -> int:
     By rejection (Vitter, "An efficient algorithm for sequential random sampling", ACM TOMS 13, 1987, method
     D): s has the probability f(s) = n / size times the product of (size - s - j) / (size - j) for j from 1 to
     n - 1. f lies below size / (size - n + 1) times the density n / size (1 - x / size)^(n - 1).
+
+    Most draws are accepted by the first test. It is Bernoulli's inequality for the power of a ratio in the
+    second one, less what rounding may change, so that both together accept what the second alone would.
     """
     while True:
         x = size * (1.0 - exp(log(1.0 - rng.uniform()) / n))
         s = int(x)
         if s > size - n:
             continue
-        limit = (1.0 - rng.uniform()) * size / (size - n + 1.0) * exp((n - 1.0) * log(1.0 - x / size))
+        scale = (1.0 - rng.uniform()) * size / (size - n + 1.0)
+        ratio = (1.0 - s / (size - n + 1.0)) / (1.0 - x / size)
+        if scale <= 1.0 + (n - 1.0) * (ratio - 1.0) - 1e-6:
+            return s
+        limit = scale * exp((n - 1.0) * log(1.0 - x / size))
         if limit <= exp((n - 1.0) * log(1.0 - s / (size - n + 1.0))):  # which is below f(s)
             return s
         product = 1.0
