@@ -98,27 +98,24 @@ class PostgreSQLStore(SQLStore):
             self._get_connection(monotonic() + min(timeout, OPENING_SECONDS))
             self._release()
             self._creating = False
-            checksums = self._pool.checksums  # whether the log has a column of them
-            self.statements = STATEMENTS[checksums]
+            self._checksums = self._pool.checksums  # whether the log has a column of them
+            self.statements = STATEMENTS[self._checksums]
             off = "the server has fsync = off: what it has confirmed may be lost in a power failure"
             none = "its events have no checksums: open it once as the owner of the table lowregret_log"
             self.notes = [off] if self._pool.fsync == "off" else []
-            self.notes += [] if checksums or read_only else [none]
+            self.notes += [] if self._checksums or read_only else [none]
             self.header()
         except BaseException:
             self.close()
             raise
 
-    def _begin(self) -> None:
-        self._check_process()
-        self._begin_transaction()
-
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             raise StoreError(f"{self.title} was opened before a fork: open it in each process")
 
-    def _begin_transaction(self) -> None:
+    def _begin(self) -> None:
         """Begin a transaction, and wait for the lock of the agent; connect if need be."""
+        self._check_process()
         self._inside = True
         while True:
             try:
@@ -177,7 +174,7 @@ class PostgreSQLStore(SQLStore):
         while True:
             self._last = None
             try:
-                self._begin_transaction()  # waits for a commit that is still under way
+                self._begin()  # waits for a commit that is still under way
                 query = "SELECT call FROM lowregret_log WHERE agent = %s AND position = %s"
                 rows = self._rows(query, self._id, first)
                 base, last = self._base(), self._last_position()
@@ -197,7 +194,7 @@ class PostgreSQLStore(SQLStore):
 
     def _insert(self, connection: Connection, first: int, call: UUID) -> None:
         """Insert the events of the session from a position on; the first row has the number of the call."""
-        events, statements, checksums = self._appended, self.statements, self._pool.checksums
+        events, statements, checksums = self._appended, self.statements, self._checksums
         if len(events) <= MAX_SINGLE_EVENTS:
             for position, event in enumerate(events, first):
                 row = (*event, checksum_of(position, event)) if checksums else event
