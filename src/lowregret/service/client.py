@@ -151,10 +151,9 @@ class RemoteAgent(_Remote, SyncCalls):
         async def wait(seconds: float) -> None:
             sleep(seconds)
 
+        call = getattr(protocol, method.__name__)(self._endpoint(request, wait), *arguments, **options)
         try:
-            getattr(protocol, method.__name__)(self._endpoint(request, wait), *arguments, **options).send(
-                None
-            )
+            call.send(None)
         except StopIteration as stop:
             return stop.value
         raise AssertionError("a call without an event loop waits for one")
