@@ -43,8 +43,8 @@ class MemoryStore(Store):
         if kind is None:
             contents = self._staged_contents()
             if not self.history:
-                dropped = contents.dropped + len(contents.events)
-                self._contents = contents._replace(dropped=dropped, events=self._staged)
+                header, first, latest, dropped, events = contents  # quicker than _replace
+                self._contents = Contents(header, first, latest, dropped + len(events), self._staged)
             elif self._replaced is None:
                 contents.events.extend(self._staged)
             else:
