@@ -204,9 +204,6 @@ def test_copy_overwrites_nothing(store, tmp_path):
     message = called("copy", store, other, "banners", code=2)
     assert "exists already in the target: copy to another store" in message
     assert "1 event replayed" in called("verify", other, "banners")
-    assert "journals are no longer supported" in called(
-        "copy", store, tmp_path / "a.journal", "buttons", code=2
-    )
     assert "there is no such file" in called("copy", tmp_path / "no.db", other, code=2)
 
 

@@ -167,13 +167,6 @@ def test_a_name_that_no_file_can_have(tmp_path):
         opened(tmp_path / "agent\0.db")
 
 
-def test_a_journal_is_no_longer_a_store(tmp_path):
-    for call in (opened, lambda path: lr.open_agent(path), lambda path: lr.open_agent(str(path))):
-        with pytest.raises(lr.InputError, match="journals are no longer supported: use an SQLite file such"):
-            call(tmp_path / "agent.journal")
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(lr.StoreError, match="cannot"):
         opened(tmp_path / "nowhere" / "agent.db")

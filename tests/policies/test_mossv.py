@@ -65,16 +65,12 @@ def test_only_the_anytime_form_plays_without_a_horizon():
 @pytest.mark.parametrize(
     ("name", "parameters", "now"),
     [
-        ("MOSSV", {"anytime": False}, lr.MOSSV(peers=0)),
         ("MOSSV", {}, lr.MOSSV(peers=0)),
         ("MOSSV", {"a": 1.2, "c": 1.4, "caution": 2.0}, lr.MOSSV(caution=2, peers=0)),
         ("MOSSVAnytime", {"a": 1.3}, lr.MOSSVAnytime(a=1.3, peers=0)),
-        ("lowregret.policies.mossv:_Anytime", {"anytime": True}, lr.MOSSVAnytime(peers=0)),
-        ("BayesUCBBeta", {"c": 0.0}, lr.BayesUCBBeta()),
-        ("BayesUCBBeta", {"c": 2.0}, lr.BayesUCBBetaHorizon(c=2)),
     ],
 )
-def test_an_agent_stored_when_the_form_was_a_parameter_opens(name, parameters, now):
+def test_an_agent_stored_before_peers_was_a_parameter_opens(name, parameters, now):
     stored = json.loads(lr.Agent(now, ["red", "green"], seed=1).to_json())
     stored["made_with"]["policy"] = {"class": name, "parameters": parameters}
     for passed in (None, now):
@@ -99,12 +95,11 @@ def test_an_agent_stored_before_peers_goes_on_without_them(name, given):
     assert chosen == stored["next"]
 
 
-@pytest.mark.parametrize("peers", [0, 4])
-def test_a_program_that_opens_an_agent_of_a_former_default_finds_it_as_it_was(tmp_path, peers):
+def test_a_program_that_opens_an_agent_of_a_former_default_finds_it_as_it_was(tmp_path):
     path, arms = tmp_path / "a.db", ["red", "green", "blue"]
-    lr.open_agent(path, lr.MOSSV(peers=peers), arms, horizon=100).close()
+    lr.open_agent(path, lr.MOSSV(peers=0), arms, horizon=100).close()
     with lr.open_agent(path, lr.MOSSV(), arms, horizon=100) as agent:
-        assert agent.policy == lr.MOSSV(peers=peers)
+        assert agent.policy == lr.MOSSV(peers=0)
     for other in (lr.MOSSV(peers=3), lr.MOSSV(caution=1)):
         with pytest.raises(lr.InputError, match="was created with policy"):
             lr.open_agent(path, other, arms, horizon=100)

@@ -172,7 +172,7 @@ def test_a_transaction_that_fails_leaves_no_reward_behind():
     for number in range(1, 201):
         decision = decision_of(state.choose(number, None, 0.0))
         saved = state.save()
-        state.apply_reward(decision, -1.0)
+        state.apply_reward(decision, 1.0)
         state.restore(saved)
         state.apply_reward(decision, number / 200)
     assert state.rewards[0, :200].tolist() == [number / 200 for number in range(1, 201)]

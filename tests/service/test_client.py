@@ -113,6 +113,9 @@ def test_settings_travel(url):
     assert settings["settings"]["policy"]["parameters"]["alpha"] == 1.25
     with lr.connect(url, policy, ARMS, name="decisions", expires_after=7) as agent:
         assert _read(agent)["settings"]["expires_after"] == {"decisions": 7}
+    for period, stored in ((50, {"decisions": 50}), (timedelta(days=1), {"seconds": 86_400.0})):
+        with lr.connect(url, "UCB1", ARMS, name=f"period-{type(period).__name__}", period=period) as agent:
+            assert _read(agent)["settings"]["period"] == stored
 
 
 def test_coroutines(url):

@@ -15,7 +15,7 @@ from serving import AGENT, PATIENCE, Oracle, check_log, served, until
 
 import lowregret as lr
 from lowregret.online.stores import postgresql
-from lowregret.service import agents, readiness
+from lowregret.service import agents
 
 postgres_server = pytest.importorskip("postgres_server")
 ASK = "/v1/agents/buttons/ask"
@@ -58,7 +58,7 @@ def test_two_services_are_one(server):
 
 def test_ready_while_the_server_is_down(server, monkeypatch):
     """It answers at its own limit, not that of the store, and says nothing of the server."""
-    monkeypatch.setattr(readiness, "LIMIT_SECONDS", 0.1)
+    monkeypatch.setattr(agents, "READY_SECONDS", 0.1)
     with served(server.url) as client:
         until(lambda: client.get("/ready").status_code == 200)
         monkeypatch.setattr(agents, "TIMEOUT_SECONDS", 0.1)

@@ -24,7 +24,7 @@ from lowregret._common import progress
 from lowregret.errors import StoreError
 from lowregret.online import event_tables
 from lowregret.online.stores.sqlite import SQLiteStore
-from lowregret.service import app, connections, logs, readiness, requests
+from lowregret.service import agents, app, connections, logs, requests
 from lowregret.service.app import ROUTES
 from lowregret.service.openapi import openapi_document
 from lowregret.service.prometheus import WORKER_COUNTS, Metrics
@@ -65,7 +65,7 @@ def test_a_full_disk_is_not_ready(tmp_path, monkeypatch, lines):
         client.post("/v1/agents", json=AGENT)
         assert client.get("/ready").status_code == 200
         with monkeypatch.context() as patch:
-            patch.setattr(readiness, "disk_usage", lambda path: space._replace(free=1_000))
+            patch.setattr(agents, "disk_usage", lambda path: space._replace(free=1_000))
             patch.setattr(SQLiteStore, "_commit", full)
             assert client.get("/ready").status_code == 503
             until(lambda: client.post(ASK, json={"n": 100}).status_code == 503)
@@ -141,8 +141,8 @@ def test_ready_answers_within_its_limit_and_tells_nothing(tmp_path, monkeypatch,
         raise StoreError("cannot use the database at db.internal port 5432: no route to host")
 
     release = Event()
-    monkeypatch.setattr(readiness, "LIMIT_SECONDS", 0.05)
-    monkeypatch.setattr(readiness, "_try", stuck)
+    monkeypatch.setattr(agents, "READY_SECONDS", 0.05)
+    monkeypatch.setattr(agents, "_check_usable", stuck)
     with served(tmp_path / "a.db") as client:
         answers = [client.get("/ready") for _ in range(3)]
         assert [answer.status_code for answer in answers] == [503] * 3 and len(tries) == 1

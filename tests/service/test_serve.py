@@ -29,7 +29,6 @@ def test_without_the_extra_one_sentence_says_what_to_install(tmp_path, monkeypat
 
 
 def test_what_cannot_be_served(tmp_path):
-    assert "journal" in refused(tmp_path / "a.journal")
     (tmp_path / "text.db").write_text("no database " * 100)
     assert "not an SQLite file" in refused(tmp_path / "text.db")
     assert "cannot write to" in refused(tmp_path / "nowhere" / "a.db")

@@ -56,6 +56,10 @@ def events_as_if_nobody_came_first(self, after, limit=None):
     return [] if limit == 1 else events(self, after, limit)
 
 
+def read_but_skip_missed(self, limit):
+    self.store.events(self.position, limit)
+
+
 def decisions_in_memory(state, store, request):
     return list(state.requests.get(request, {}).values())
 
@@ -63,7 +67,7 @@ def decisions_in_memory(state, store, request):
 MUTATIONS = {
     "an interrupted call leaves its changes": (Transactions, "_recover", recover_but(CHANGED)),
     "a group that failed is not loaded again": (Transactions, "_recover", recover_but(GROUPED)),
-    "events of others are not applied": (Transactions, "_apply_missed", lambda self, missed, limit: None),
+    "events of others are not applied": (Transactions, "_apply_missed", read_but_skip_missed),
     "who came first is overlooked": (SQLStore, "events", events_as_if_nobody_came_first),
     "an early reward may be told again": (AgentState, "_record_answer", record_without_early_rewards),
     "a request is not looked up in the store": (calls, "_decisions_of_request", decisions_in_memory),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from itertools import takewhile
 from math import ceil, inf
@@ -30,7 +30,7 @@ from lowregret.engine.prior import allocate_rewards, apply_prior
 from lowregret.engine.start import activate, first_round
 from lowregret.engine.status import NOT_A_NUMBER
 from lowregret.errors import InputError
-from lowregret.online.agent_settings import Settings, require_shares, valid_arm
+from lowregret.online.agent_settings import Settings
 from lowregret.online.assignment import CONTROL, Assignment
 from lowregret.online.daily_rewards import DailyRewards
 from lowregret.online.decisions import ANSWERS, Decision, Event, Status, decision_of, new_key, new_tuple
@@ -206,12 +206,6 @@ class AgentState:
         self.scores = new_scores(self.settings.policy, len(self.rows))
         self.control_allowed = True
 
-    def check_only(self, only: Iterable[object]) -> None:
-        """Check that every arm of a list exists; it may be retired."""
-        for arm in only:
-            if not isinstance(arm, str) or arm not in self.hidden:
-                self.place(arm)
-
     def allow(self, only: Sequence[str] | None) -> None:
         """Restrict the next choices to some arms; None lifts the restriction."""
         if only is None:
@@ -319,25 +313,6 @@ class AgentState:
         row["pending"] -= 1
         self.models[0]["waiting"] -= 1
         self.models[0]["discarded"] += 1
-
-    def check_new(self, arm: object) -> str:
-        """Check the name of a new arm."""
-        new = valid_arm(arm)
-        if new in self.hidden:
-            raise InputError(f"arm {short_repr(new)} was retired: give the new arm another name")
-        require_shares(self.settings.minimum_share, self.assignment.control_share, len(self.names) + 1)
-        return new
-
-    def check_retirement(self, arm: object) -> str:
-        """Check that an arm may be retired."""
-        if arm == self.control and arm is not None:
-            raise InputError(f"arm {short_repr(arm)} is the control arm: it cannot be retired")
-        place = self.place(arm)
-        if len(self.names) == 1:
-            raise InputError(
-                f"arm {short_repr(self.names[place])} is the last one: add another arm before retiring it"
-            )
-        return self.names[place]
 
     def add(self, arm: str) -> None:
         """Add an arm to the model."""

@@ -17,7 +17,13 @@ from lowregret.errors import (
     UnknownDecisionError,
     rejection,
 )
-from lowregret.online.agent_settings import valid_request, valid_reward, valid_value
+from lowregret.online.agent_settings import (
+    require_shares,
+    valid_arm,
+    valid_request,
+    valid_reward,
+    valid_value,
+)
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import (
     FALLBACK,
@@ -102,8 +108,9 @@ def ask(
     A visitor can guess the request of somebody else, or use it first. So a visitor gets what was decided for
     it, whoever asked; and a decision that a visitor asked for never makes the call of anybody else fail.
     """
-    if only is not None:
-        state.check_only(only)
+    for arm in only or ():
+        if not isinstance(arm, str) or arm not in state.hidden:
+            state.place(arm)  # rejects one that does not exist
     earlier = [] if request is None else _decisions_of_request(state, store, request)
     if earlier and visitor:
         return earlier[:1], []
@@ -288,7 +295,10 @@ def add(state: AgentState, store: Lookup, now: float, arm: object, value: object
         if value is not None and arm in values and value != values[arm]:
             raise ConflictError(f"arm {short_repr(arm)} exists already: its value cannot be changed")
         return False, []
-    name = state.check_new(arm)
+    name = valid_arm(arm)
+    if name in state.hidden:
+        raise InputError(f"arm {short_repr(name)} was retired: give the new arm another name")
+    require_shares(state.settings.minimum_share, state.assignment.control_share, len(state.names) + 1)
     key = None if value is None else json.dumps(valid_value(name, value))
     state.add(name)
     return True, [Event("added", arm=name, key=key, timestamp=now)]
@@ -298,7 +308,11 @@ def retire(state: AgentState, store: Lookup, now: float, arm: object) -> Change:
     """Retire an arm; return whether it was not retired before."""
     if isinstance(arm, str) and arm in state.hidden and arm != state.control:
         return False, []
-    name = state.check_retirement(arm)
+    if arm == state.control and arm is not None:
+        raise InputError(f"arm {short_repr(arm)} is the control arm: it cannot be retired")
+    name = state.names[state.place(arm)]
+    if len(state.names) == 1:
+        raise InputError(f"arm {short_repr(name)} is the last one: add another arm before retiring it")
     if name == state.fallback:
         raise InputError(f"arm {short_repr(name)} is shown while the agent is paused: resume it first")
     state.retire(name)

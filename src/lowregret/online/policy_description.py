@@ -5,7 +5,7 @@ from typing import Any
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
-from lowregret.policies import MOSSV, POLICIES, MOSSVAnytime, Policy
+from lowregret.policies import POLICIES, Policy
 from lowregret.policies.base import fields_of
 from lowregret.policies.loading import module_of
 
@@ -21,10 +21,8 @@ class OwnPolicyError(InputError):
         )
 
 
-ADDED: dict[str, dict[str, Any]] = {"MOSSV": {"peers": 0.0}, "MOSSVAnytime": {"peers": 0.0}}
-"""What a policy did before a parameter was added whose default changes it: a description may lack it."""
-FORMER_PEERS = (0.0, 4.0)
-"""What ``MOSSV()`` meant before its default was ``peers=2``."""
+FORMER_DEFAULTS: dict[str, dict[str, Any]] = {"MOSSV": {"peers": 0.0}, "MOSSVAnytime": {"peers": 0.0}}
+"""What policies did before a parameter was added whose default changes it: a description may lack it."""
 
 
 def describe(policy: Policy) -> dict[str, Any]:
@@ -45,15 +43,9 @@ def current_description(description: Any) -> dict[str, Any]:
         title, parameters = str(description["class"]), dict(description["parameters"])
     except (KeyError, TypeError, ValueError):
         raise InputError(f"a policy has a class and parameters, got {short_repr(description)}") from None
-    if title in ("MOSSV", "lowregret.policies.mossv:_Anytime"):
-        title = "MOSSVAnytime" if parameters.pop("anytime", False) else "MOSSV"
-    elif title == "BayesUCBBeta" and parameters.get("c"):
-        title = "BayesUCBBetaHorizon"
-    elif title == "BayesUCBBeta":
-        parameters.pop("c", None)
     fields = fields_of(POLICIES[title]) if title in POLICIES else ()
     defaults = {field.name: field.default for field in fields if field.default is not MISSING}
-    return {"class": title, "parameters": {**defaults, **ADDED.get(title, {}), **parameters}}
+    return {"class": title, "parameters": {**defaults, **FORMER_DEFAULTS.get(title, {}), **parameters}}
 
 
 def is_of_newer_version(description: dict[str, Any]) -> bool:
@@ -69,14 +61,15 @@ def is_of_newer_version(description: dict[str, Any]) -> bool:
 def as_created(policy: Policy, description: dict[str, Any]) -> Policy:
     """Return a given policy as a stored agent plays it.
 
-    An agent that was created when MOSSV had another default of ``peers`` goes on with that, and so does a
-    program that opens it with ``MOSSV()``.
+    An agent that was created when ``MOSSV()`` had another default goes on with that, and so does a program
+    that opens it with ``MOSSV()``.
     """
-    if isinstance(policy, MOSSV | MOSSVAnytime) and policy.peers == type(policy).peers:
-        for peers in FORMER_PEERS:
-            former: Policy = replace(policy, peers=peers)
-            if describe(former) == description:
-                return former
+    kind, former = type(policy), FORMER_DEFAULTS.get(description["class"], {})
+    if POLICIES.get(description["class"]) is kind and all(
+        getattr(policy, name) == getattr(kind, name) for name in former
+    ):
+        created: Policy = replace(policy, **former)  # type: ignore[type-var]  # every subclass is a dataclass
+        return created if describe(created) == description else policy
     return policy
 
 

@@ -39,35 +39,27 @@ SNAPSHOT_FORMAT = 2
 ROW_COLUMNS = "number", "pulls", "origin", "total", "squares", "eliminated", "active", "listed"
 """The fields of a row that are stored; the mean and the pending pulls follow from them. "reset" is the number
 of forgotten rewards less those of a prior."""
-_ARMS = {
-    **{"name": [str], "reset": [int], **{key: [type(ROW[key].type().item())] for key in ROW_COLUMNS}},
-    **{"memory": {str: [bool | float]}, "rewards": [[float]], "times": [[float]]},
-}
 _NUMBER = float | None
+_ARMS = {
+    "name": [str], "reset": [int], **{key: [type(ROW[key].type().item())] for key in ROW_COLUMNS},
+    "memory": {str: [bool | float]}, "rewards": [[float]], "times": [[float]],
+}  # fmt: skip
 _DECISIONS = {"id": [str], "arm": [str], "time": [int], "propensity": [_NUMBER], "timestamp": [_NUMBER]}
 _COUNTS = "format", "epoch", "horizon", "asked", "told", "drawn", "discarded", "conflicts", "matured"
 SNAPSHOT = {
-    **{
-        "lowregret": str,
-        "agent": str,
-        "status": str,
-        "made_with": {str: object},
-        "round": {str: float | str},
-    },
-    **{**dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS},
-    **{"fallback": str | None, "defaulted": int, "early": {str: float}, "answers": {str: _NUMBER}},
-    **{
-        "requests": {str: _DECISIONS},
-        "values": {str: object},
-        "periods": live_periods.JSON_TYPES,
-    },
-    **{"days": {str: {str: [float]}}, "products": {str: [float]}, "negative": bool},
-}
+    "lowregret": str, "agent": str, "made_with": {str: object}, "round": {str: float | str},
+    **dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS,
+    "early": {str: float}, "answers": {str: _NUMBER}, "requests": {str: _DECISIONS},
+    "status": str, "fallback": str | None, "defaulted": int, "values": {str: object},
+    "periods": live_periods.JSON_TYPES, "days": {str: {str: [float]}}, "products": {str: [float]},
+    "negative": bool,
+}  # fmt: skip
 """The types of the JSON; ``str`` stands for any key of a table."""
 OPTIONAL = (
-    *("memory", "rewards", "times", "status", "fallback", "defaulted", "values"),
-    *("periods", "matched", "sums", "days", "products", "negative"),
-)
+    "memory", "rewards", "times", "status", "fallback", "defaulted", "values", "periods", "matched", "sums",
+    "days", "products", "negative",
+)  # fmt: skip
+"""The keys that only some agents have, or that 0.1.0 did not write."""
 _KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
     bool: ("true or false", (bool,)),
     int: ("an integer", (int,)),

@@ -219,61 +219,62 @@ class Transactions:
 
     def _run(self, call: Callable[..., Change], arguments: Any, end: float, may_lag: bool) -> Any:
         """Run a call or a group; an error before the events are stored leaves everything unchanged."""
-        store, done = self.store, None
+        store = self.store
         while True:
             try:
                 if self._unfinished is not None or self.closed:
                     self._recover()
+                change = None
                 if end and self._compared(call, arguments) > self._max_updates():
                     began = monotonic()  # now: in a session other agents would wait
-                    prepare(self.state, self._compared(call, arguments) // len(self.state.rows))
-                    self._catch_up()
-                    done = self._change(call, arguments)
+                    change = self._change_early(call, arguments)
                     end += monotonic() - began
                 with store.session(max(end - monotonic(), 0.0) if end else self.timeout):
-                    if done is not None and store.events(self.position, 1):  # another process came first
-                        done = None
+                    if change is not None and store.events(self.position, 1):  # another process came first
+                        change = None
                         self._recover()
-                    if done is None:
-                        limit = self._max_missed() + 1 if end and may_lag else None
-                        if missed := store.events(self.position, limit):
-                            self._apply_missed(missed, limit)
-                        self._unfinished = CHANGED, self.state.save()  # as in ``_change``, but quicker
-                        done = call(self.state, store, self._read_clock(), *arguments)
-                    result, events = done
-                    position, snapshot = self.position + len(events), self._snapshot
-                    if events:
-                        store.append(events)
-                        if snapshot is not None and self._snapshot_due(position):
-                            grouped = self._unfinished == (GROUPED,)  # which has committed its events
-                            after = self.state if grouped else self.state.after(events)
-                            store.save_snapshot(position, write_checksummed(after, position))
-                            snapshot = position
-                if self._unfinished == (GROUPED,):
+                    if change is None:
+                        self._apply_missed(self._max_missed() + 1 if end and may_lag else None)
+                        change = self._change(call, arguments)
+                    result, events = change
+                    position, snapshot = self._store(events)
+                if self._unfinished == (GROUPED,):  # whose events are in the records
                     self.position, self._snapshot = position, snapshot
                     self._unfinished = None
                     return result
-                self._unfinished = STORED, events, position, snapshot
-                self.position, self._snapshot = position, snapshot
-                decisions = self.state.commit(events)
-                self._unfinished = None
-                return decisions or result
+                return self._commit(events, position, snapshot) or result
             except CompactedError:
                 self._recover()
                 raise _LagError from None
             except (LostError, ArithmeticError) as error:
                 self._prepare_retry(error, end)
-                done = None
             except BaseException:
                 if not self.closed:
                     self._recover()
                 raise
 
+    def _change_early(self, call: Callable[..., Change], arguments: Any) -> Change:
+        """Let a call that compares many arms change the model before its session."""
+        prepare(self.state, self._compared(call, arguments) // len(self.state.rows))
+        self._catch_up()
+        return self._change(call, arguments)
+
     def _change(self, call: Callable[..., Change], arguments: Any) -> Change:
         """Let a call or a group change the model; return its result and its events."""
-        state = self.state
-        self._unfinished = CHANGED, state.save()
-        return call(state, self.store, self._read_clock(), *arguments)
+        self._unfinished = CHANGED, self.state.save()
+        return call(self.state, self.store, self._read_clock(), *arguments)
+
+    def _store(self, events: Sequence[Event]) -> tuple[int, int | None]:
+        """Append events, and a snapshot where one is due; return the positions after them."""
+        position = self.position + len(events)
+        if events:
+            self.store.append(events)
+            if self._snapshot is not None and self._snapshot_due(position):
+                grouped = self._unfinished == (GROUPED,)  # whose events are in the records
+                after = self.state if grouped else self.state.after(events)
+                self.store.save_snapshot(position, write_checksummed(after, position))
+                return position, position
+        return position, self._snapshot
 
     def _commit(self, events: Sequence[Event], position: int, snapshot: int | None) -> list[Decision]:
         """Enter stored events into the records; repeating it changes nothing."""
@@ -354,9 +355,10 @@ class Transactions:
 
     # The events of other processes.
 
-    def _apply_missed(self, missed: Sequence[Event], limit: int | None) -> None:
+    def _apply_missed(self, limit: int | None) -> None:
         """Apply what other processes have stored, unless it is so much that they would wait for long."""
-        if limit == len(missed) or any(event.kind == "withdrew" for event in missed):
+        missed = self.store.events(self.position, limit)
+        if missed and (limit == len(missed) or any(event.kind == "withdrew" for event in missed)):
             raise _LagError
         for event in missed:
             self._apply(event)

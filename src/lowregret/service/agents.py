@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from shutil import disk_usage
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lowregret._common.validation import short_repr
@@ -33,6 +34,10 @@ MAX_OPEN_ROWS = 2_000_000
 MAX_LISTED_AGENTS = 200
 TIMEOUT_SECONDS = 10.0
 """How long a call waits for other processes before it is answered with 503."""
+READY_SECONDS = 2.0
+"""How long a call waits that asks whether the store can be used."""
+MIN_FREE_BYTES = 2**20
+"""A disk with less space is full."""
 
 Result = TypeVar("Result")
 
@@ -77,6 +82,7 @@ class Agents:
         self._open: OrderedDict[str, LiveAgent] = OrderedDict()
         self._opening: dict[str, asyncio.Task[LiveAgent]] = {}
         self._closing: set[asyncio.Task[None]] = set()
+        self._check: asyncio.Task[None] | None = None  # whether the store can be used
 
     async def in_thread(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function that waits for the store in a thread."""
@@ -84,6 +90,18 @@ class Agents:
 
     async def names(self) -> list[str]:
         return await self.in_thread(agent_names, self.where)
+
+    async def check_ready(self) -> None:
+        """Raise an error if the store cannot be used; strangers may ask, so it does not say why.
+
+        All who ask at the same time wait for one attempt, each with a limit of its own.
+        """
+        if self._check is None or self._check.done():
+            self._check = asyncio.create_task(self.in_thread(_check_usable, self.where))
+        await asyncio.wait([self._check], timeout=READY_SECONDS)
+        reason = self._check.exception() if self._check.done() else TimeoutError("the store does not answer")
+        if reason is not None:
+            raise StoreError("the store cannot be used at present: see the log of the service") from reason
 
     async def get(self, name: str) -> LiveAgent:
         live = self._open.get(name)
@@ -208,6 +226,14 @@ def check_store(where: str) -> None:
     """Create the store if it does not exist, and refuse one that cannot be served."""
     store, _ = open_store(where, None, creating=True, read_only=False)
     store.close()
+
+
+def _check_usable(where: str) -> None:
+    """Read a store, and look for space on its disk."""
+    agent_names(where, checking_space=True)
+    with suppress(InputError):  # a URL that is no file
+        if disk_usage(path_of(where).absolute().parent).free < MIN_FREE_BYTES:
+            raise StoreError("the disk is full: free some space")
 
 
 def _compile(agent: Agent) -> None:

@@ -21,7 +21,6 @@ from lowregret.service.logs import write, write_seldom
 from lowregret.service.openapi import MAX_POSITION, openapi_document
 from lowregret.service.problems import PROBLEM_MEDIA_TYPE, RefusedError, problem_of
 from lowregret.service.prometheus import Metrics
-from lowregret.service.readiness import Readiness
 from lowregret.service.requests import PAGE_HEADERS, Receive, Scope, Send, body_of, check_local, headers_of
 from lowregret.service.tokens import Scope as TokenScope
 from lowregret.service.tokens import Tokens, require
@@ -95,7 +94,7 @@ class Service:
         self.tokens = None if options.tokens is None else Tokens(options.tokens)
         self.agents = Agents(options.store, options.max_group, self._log_stored)
         self.metrics = Metrics((route.path for route in (*ROUTES, *OFREP_ROUTES)), counts, worker)
-        self._shared = self.agents, self.metrics, Readiness(self.agents), self.tokens is not None
+        self._shared = self.agents, self.metrics, self.tokens is not None
         self._lost, self._access_log, self._under_way = False, options.access_log, 0
         self._hidden = hidden_names(options.store)
         self._routes: dict[str, dict[str, Route | Answer]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from time import sleep
 from typing import Any, Self, Unpack
 
@@ -100,22 +100,32 @@ def connect(
     return agent
 
 
-def _connection(kind: str, url: str, token: str | None, timeout: float) -> Any:
-    client = getattr(import_extra("service", "httpx"), kind)
-    return client(base_url=url, headers=headers(token), timeout=timeout, follow_redirects=False)
+class _Remote:
+    """What both kinds of remote agents know; ``fallback`` has the arm and the deadline of ``connect``."""
+
+    _client: str  # the class of httpx that makes the connections
+
+    def __init__(self, url: str, name: str, token: str | None, timeout: float, *fallback: Any) -> None:
+        self.url, self.name, self.timeout = valid_address(url), valid_name(name), timeout
+        self._token, self._fallback = token, fallback
+        kind = getattr(import_extra("service", "httpx"), self._client)
+        self._http = kind(base_url=self.url, headers=headers(token), timeout=timeout, follow_redirects=False)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.url!r})"
+
+    def _endpoint(self, request: Callable[..., Any], wait: Callable[[float], Awaitable[None]]) -> Endpoint:
+        return Endpoint(self.url, self.name, self.timeout, request, wait, *self._fallback)
 
 
-class RemoteAgent(SyncCalls):
+class RemoteAgent(_Remote, SyncCalls):
     """An agent of a service; see ``connect``. Several threads may share it.
 
     It has the methods and properties of ``Agent``, without those that need the store itself. An arm that
     exists is added, and one that is retired is retired, without an error: a call may be repeated.
     """
 
-    def __init__(self, url: str, name: str, token: str | None, timeout: float, *fallback: Any) -> None:
-        self.url, self.name, self.timeout = valid_address(url), valid_name(name), timeout
-        self._token, self._fallback = token, fallback
-        self._http = _connection("Client", self.url, token, timeout)
+    _client = "Client"
 
     def asynchronous(self) -> AsyncRemoteAgent:
         """Return the same agent for programs with an event loop, and close this object."""
@@ -132,9 +142,6 @@ class RemoteAgent(SyncCalls):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"RemoteAgent({self.name!r}, {self.url!r})"
-
     def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Run the function of ``protocol`` that has the name of a method to its end: it never suspends."""
 
@@ -144,30 +151,23 @@ class RemoteAgent(SyncCalls):
         async def wait(seconds: float) -> None:
             sleep(seconds)
 
-        endpoint = Endpoint(self.url, self.name, self.timeout, request, wait, *self._fallback)
+        call = getattr(protocol, method.__name__)(self._endpoint(request, wait), *arguments, **options)
         try:
-            getattr(protocol, method.__name__)(endpoint, *arguments, **options).send(None)
+            call.send(None)
         except StopIteration as stop:
             return stop.value
         raise AssertionError("a call without an event loop waits for one")
 
 
-class AsyncRemoteAgent(AsyncCalls):
+class AsyncRemoteAgent(_Remote, AsyncCalls):
     """An agent of a service whose calls are coroutines, ``await agent.time()`` too; see ``asynchronous``."""
 
-    def __init__(self, url: str, name: str, token: str | None, timeout: float, *fallback: Any) -> None:
-        self.url, self.name, self.timeout = valid_address(url), valid_name(name), timeout
-        self._fallback = fallback
-        self._http = _connection("AsyncClient", self.url, token, timeout)
+    _client = "AsyncClient"
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
 
-    def __repr__(self) -> str:
-        return f"AsyncRemoteAgent({self.name!r}, {self.url!r})"
-
     async def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        parts = self.timeout, self._http.request, asyncio.sleep, *self._fallback
-        endpoint = Endpoint(self.url, self.name, *parts)
+        endpoint = self._endpoint(self._http.request, asyncio.sleep)
         return await getattr(protocol, method.__name__)(endpoint, *arguments, **options)

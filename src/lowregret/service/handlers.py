@@ -26,7 +26,6 @@ from lowregret.service.shadow import shadow_report
 
 if TYPE_CHECKING:
     from lowregret.service.agents import LiveAgent
-    from lowregret.service.readiness import Readiness
     from lowregret.service.tokens import Token
 
 BY_REQUEST = "by-request"
@@ -57,7 +56,6 @@ class Call(NamedTuple):
 
     agents: Agents
     metrics: Metrics
-    readiness: Readiness
     needs_token: bool
     token: Token | None
     name: str
@@ -210,17 +208,21 @@ async def summary(call: Call) -> dict[str, Any]:
 
 async def verdict(call: Call) -> dict[str, Any]:
     """Say which arm is the best, if that is known, and how sure that is."""
-    return await call.read(lambda agent: views.verdict(agent, **call.query))
+    return await call.read(lambda agent: agent.verdict(**call.query).to_dict())
 
 
 async def pending(call: Call) -> dict[str, Any]:
     """List the decisions whose rewards have not been reported, oldest first."""
-    return await call.read(views.pending)
+    return await call.read(lambda agent: {"decisions": [one._asdict() for one in agent.pending]})
 
 
 async def arms(call: Call) -> dict[str, Any]:
     """List the arms that are not retired."""
-    return await call.read(views.arm_names)
+    return await call.read(_arm_names)
+
+
+def _arm_names(agent: Agent) -> dict[str, Any]:
+    return {"arms": list(agent.arms)}
 
 
 async def change_arms(call: Call) -> dict[str, Any]:
@@ -237,7 +239,7 @@ async def change_arms(call: Call) -> dict[str, Any]:
         if (body.add or body.retire) in {row["arm"] for row in (await live.read(views.summary))["table"]}:
             raise ConflictError(str(error)) from None
         raise
-    return await live.read(views.arm_names)
+    return await live.read(_arm_names)
 
 
 async def change_status(call: Call) -> dict[str, Any]:
@@ -303,7 +305,7 @@ async def health(call: Call) -> dict[str, Any]:
 
 async def ready(call: Call) -> dict[str, Any]:
     """Say that the store can be used; 503 if not."""
-    await call.readiness.check()
+    await call.agents.check_ready()
     return {"status": "ok"}
 
 

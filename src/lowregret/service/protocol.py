@@ -24,7 +24,9 @@ from lowregret.errors import (
     rejection,
 )
 from lowregret.online.agent_settings import (
+    SETTING_TYPES,
     Settings,
+    Window,
     reference_of,
     valid_decisions,
     valid_observation,
@@ -139,9 +141,9 @@ async def create(agent: Endpoint, settings: Settings) -> None:
     body = settings.to_dict()
     if ":" in body["policy"]["class"]:
         raise InputError(f"{settings.policy} is not in lowregret: a service creates its own policies alone")
-    for key, value in body.items():
-        if key.endswith("_after") and isinstance(value, dict) and "decisions" in value:
-            body[key] = value["decisions"]
+    for key, kind in SETTING_TYPES.items():
+        if kind == Window | None and isinstance(getattr(settings, key), int):
+            body[key] = getattr(settings, key)
     body |= {"policy": policy_text(body["policy"]), "name": agent.name}
     await agent.send("POST", "/v1/agents", body)
 

@@ -27,18 +27,6 @@ def summary(agent: Agent) -> dict[str, Any]:
         }
 
 
-def verdict(agent: Agent, error: float, within: float) -> dict[str, Any]:
-    return agent.verdict(error, within).to_dict()
-
-
-def arm_names(agent: Agent) -> dict[str, Any]:
-    return {"arms": list(agent.arms)}
-
-
-def pending(agent: Agent) -> dict[str, Any]:
-    return {"decisions": [decision._asdict() for decision in agent.pending]}
-
-
 def position(agent: Agent) -> int:
     with agent.transactions.reading():
         return agent.transactions.position

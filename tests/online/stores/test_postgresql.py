@@ -14,7 +14,7 @@ from lowregret.online.stores.locations import agent_names
 
 psycopg = pytest.importorskip("psycopg")
 
-from lowregret.online.stores import postgresql, postgresql_connection, postgresql_database, sql  # noqa: E402
+from lowregret.online.stores import postgresql, postgresql_connection, sql  # noqa: E402
 from lowregret.online.stores.postgresql import PostgreSQLStore  # noqa: E402
 from lowregret.online.stores.postgresql_connection import SESSION_SETTINGS, Connection  # noqa: E402
 from lowregret.online.stores.postgresql_format import CREATION_LOCK, TABLES  # noqa: E402
@@ -328,7 +328,7 @@ def test_passwords_are_in_no_message(postgres):
             assert secret not in str(caught.value) and any(part in str(caught.value) for part in allowed)
     with opened(postgres.url.replace("postgres:@", f"postgres:{secret}@")) as agent:  # trusted
         store = agent.transactions.store
-        assert secret not in f"{agent!r} {store!r} {store.title} {store._database!r}"
+        assert secret not in f"{agent!r} {store!r} {store.title} {store._server!r}"
         executed(postgres.url, "DROP TABLE lowregret_log")
         with pytest.raises(lr.StoreError) as caught:
             agent.ask()
@@ -432,7 +432,7 @@ def test_large_batches(postgres_url, monkeypatch):
 )  # an idle connection may be lost
 def test_an_interrupt_at_any_bytecode_comes_before_or_after_the_call(postgres_url, monkeypatch):
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 5)
-    modules = postgresql, postgresql_database, sql, transactions
+    modules = postgresql, sql, transactions
     with opened(postgres_url) as agent, opened(postgres_url) as other:
         for after in range(0, 3_000, 3):
             time, visit = agent.time, f"visit {after}"

@@ -26,8 +26,6 @@ def path_of(where: str | os.PathLike[str]) -> Path:
         raise InputError(f"a store must be a path as a string, got {short_repr(text)}")
     if "\0" in text:
         raise InputError(f"the name of a file must not contain NUL, got {short_repr(text)}")
-    if text.endswith(".journal"):
-        raise InputError("journals are no longer supported: use an SQLite file such as 'choices.db'")
     url = _URL.fullmatch(text) if isinstance(where, str) else None
     if url is None:
         return Path(text)

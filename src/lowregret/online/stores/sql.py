@@ -183,14 +183,20 @@ class SQLStore(Store):
     def _check_seen(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Reject a log in which an event that this process knows was replaced: by a copy, or a failover."""
         if self._seen is not None:
-            place = self._seen[0] - rows[0][POSITION]
-            if 0 <= place < len(rows) and _without_request(rows[place]) != self._seen[1]:
-                self._checked(rows[place : place + 1])
+            position, fields = self._seen
+            place = position - rows[0][POSITION]
+            row = rows[place] if 0 <= place < len(rows) else None
+            if row is not None and row[POSITION] == position and _without_request(row) != fields:
+                self._checked([row])
                 raise self._lost_events()
+            if row is rows[-1]:  # nothing is new, as most often
+                return
         self._see(rows[-1][POSITION], rows[-1])
 
     def _see(self, position: int, event: tuple[Any, ...]) -> None:
-        self._seen = position, _without_request(event)
+        """Remember an event, unless a later one is known: who verifies a log reads it from the beginning."""
+        if self._seen is None or position >= self._seen[0]:
+            self._seen = position, _without_request(event)
 
     def _lost_events(self) -> StoreError:
         return StoreError(f"{self.title} has lost events that this process has seen: open the agent again")
