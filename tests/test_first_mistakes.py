@@ -182,6 +182,15 @@ def test_agents_stay_where_they_are():
     assert pickle.loads(pickle.dumps(decision)) == decision
 
 
+def test_calls_of_an_agent_of_a_service():
+    agent = lr.connect("http://127.0.0.1:9", name="buttons")
+    text = said(lambda: agent.ask(user="x"), TypeError)
+    assert text == "ask: unknown argument 'user': use request"
+    assert said(lambda: agent.choose, AttributeError).endswith("use agent.ask()")
+    agent.close()
+    assert said(agent.ask) == "this agent is closed: open it again"
+
+
 def test_a_verdict_is_true_where_something_is_claimed():
     agent = lr.Agent("RoundRobin", ["A", "B"])
     assert not agent.verdict()

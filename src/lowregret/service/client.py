@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from inspect import signature
 from time import sleep
 from typing import Any, Self, Unpack
 
 from lowregret._common.extras import import_extra
+from lowregret._common.user_calls import unknown_argument
 from lowregret.errors import InputError
 from lowregret.online.agent_kinds import AsyncCalls, SyncCalls
 from lowregret.online.agent_settings import Options, settings_or_policy, takes_options, valid_name
@@ -105,6 +107,14 @@ def _connection(kind: str, url: str, token: str | None, timeout: float) -> Any:
     return client(base_url=url, headers=headers(token), timeout=timeout, follow_redirects=False)
 
 
+def _validate_call(method: Callable[..., Any], options: Mapping[str, Any], is_closed: bool) -> None:
+    """Refuse a call of an agent that is closed, and arguments that the call does not have."""
+    if is_closed:
+        raise InputError("this agent is closed: open it again")
+    if options and (advice := unknown_argument(method.__name__, options, signature(method).parameters)):
+        raise TypeError(advice)
+
+
 class RemoteAgent(SyncCalls):
     """An agent of a service; see ``connect``. Several threads may share it.
 
@@ -137,6 +147,7 @@ class RemoteAgent(SyncCalls):
 
     def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Run the function of ``protocol`` that has the name of a method to its end: it never suspends."""
+        _validate_call(method, options, self._http.is_closed)
 
         async def request(*arguments: Any, **options: Any) -> Any:
             return self._http.request(*arguments, **options)
@@ -168,6 +179,7 @@ class AsyncRemoteAgent(AsyncCalls):
         return f"AsyncRemoteAgent({self.name!r}, {self.url!r})"
 
     async def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        _validate_call(method, options, self._http.is_closed)
         parts = self.timeout, self._http.request, asyncio.sleep, *self._fallback
         endpoint = Endpoint(self.url, self.name, *parts)
         return await getattr(protocol, method.__name__)(endpoint, *arguments, **options)
