@@ -53,7 +53,7 @@ def test_calls_of_other_libraries():
         text = said(lambda call=call: getattr(agent, call), AttributeError)
         assert text == f"an agent has no attribute {call!r}: use agent.{advice}"
     assert said(lambda: agent.dance, AttributeError) == "an agent has no attribute 'dance'"
-    assert said(lambda: agent.sumary, AttributeError).endswith(": did you mean 'summary'?")
+    assert said(lambda: agent.verdikt, AttributeError).endswith(": did you mean 'verdict'?")
     assert not hasattr(agent, "_repr_png_")
 
 
