@@ -346,7 +346,8 @@ def test_traffic_too_large_for_a_large_lift_is_refused():
         ({"visitors": 1, "days": 2}, "plan: 2 visitors cannot see 3 options: use more"),
         (
             {"policies": "Thompson"},
-            "unknown policy 'Thompson': use lr.ThompsonBeta for rewards 0 and 1, lr.ThompsonNormal for others",
+            "unknown policy 'Thompson': use lr.ThompsonBeta for rewards 0 and 1, "
+            "lr.ThompsonNormal for others",
         ),
     ],
 )
