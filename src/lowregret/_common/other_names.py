@@ -36,7 +36,7 @@ MODULE = {
     "lr.replay, which has IPS, SNIPS and DR": "ips snips dr offpolicy ope",
     "lr.open_results": "load loadresults readresults read",
     "lr.Results, which lr.simulate returns": "result",
-    "the method of a result, as in result.plot()": "plot compare summary report plots viz visualization regret",
+    "the method of a result, as in result.plot()": "plot compare summary report plots viz regret",
     "dir(lr.policies)": "listpolicies allpolicies availablepolicies",
     "dir(lr.environments)": "listenvironments allenvironments",
     "the argument of a call, as in lr.simulate(..., seed=1)": "seed setseed randomstate",
