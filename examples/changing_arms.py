@@ -1,6 +1,7 @@
 """See what policies do with arms that wear out or improve with their own pulls, or are replaced by new ones.
 
-A second argument is the number of runs: with ``docs/images/changing-arms.svg 100`` as arguments it draws the
+Rotting arms pay less the more they are pulled, rising arms more, and arms that are replaced begin again. A
+second argument is the number of runs: with ``docs/images/changing-arms.svg 100`` as arguments it draws the
 figure in docs/how-to/drift.md.
 """
 

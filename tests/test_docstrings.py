@@ -45,7 +45,8 @@ def members(name, kind):
         for inner, part in vars(base).items():
             part = getattr(part, "__func__", part)
             method = inspect.isfunction(part) or isinstance(part, property | cached_property)
-            method = method and not hasattr(part, "__wrapped__")  # else it has the docstring of another
+            own = getattr(part, "__qualname__", "") == f"{base.__name__}.{inner}"
+            method = method and (own or not hasattr(part, "__wrapped__"))  # else its docstring is another's
             if method and inner[0] != "_" and inspect.getattr_static(kind, inner) is vars(base)[inner]:
                 yield f"{name}.{inner}", part, f"{inspect.getdoc(kind)}\n{inspect.getdoc(base)}"
 

@@ -53,7 +53,7 @@ def test_calls_of_other_libraries():
         text = said(lambda call=call: getattr(agent, call), AttributeError)
         assert text == f"an agent has no attribute {call!r}: use agent.{advice}"
     assert said(lambda: agent.dance, AttributeError) == "an agent has no attribute 'dance'"
-    assert said(lambda: agent.sumary, AttributeError).endswith(": did you mean 'summary'?")
+    assert said(lambda: agent.verdikt, AttributeError).endswith(": did you mean 'verdict'?")
     assert not hasattr(agent, "_repr_png_")
 
 
@@ -180,6 +180,15 @@ def test_agents_stay_where_they_are():
         )
     decision = agent.ask()
     assert pickle.loads(pickle.dumps(decision)) == decision
+
+
+def test_calls_of_an_agent_of_a_service():
+    agent = lr.connect("http://127.0.0.1:9", name="buttons")
+    text = said(lambda: agent.ask(user="x"), TypeError)
+    assert text == "ask: unknown argument 'user': use request"
+    assert said(lambda: agent.choose, AttributeError).endswith("use agent.ask()")
+    agent.close()
+    assert said(agent.ask) == "this agent is closed: open it again"
 
 
 def test_a_verdict_is_true_where_something_is_claimed():

@@ -344,7 +344,11 @@ def test_traffic_too_large_for_a_large_lift_is_refused():
             "cannot spread by 10 times that: use a spread below 3.08",
         ),
         ({"visitors": 1, "days": 2}, "plan: 2 visitors cannot see 3 options: use more"),
-        ({"policies": "Thompson"}, "unknown policy 'Thompson': did you mean 'ThompsonBeta'?"),
+        (
+            {"policies": "Thompson"},
+            "unknown policy 'Thompson': use lr.ThompsonBeta for rewards 0 and 1, "
+            "lr.ThompsonNormal for others",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(change, message):

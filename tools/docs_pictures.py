@@ -46,6 +46,11 @@ def axis(title: str | None, **options: Any) -> alt.Axis:
     return alt.Axis(title=title, tickCount=4, **options)
 
 
+def visitors_axis() -> alt.Axis:
+    """Return the axis of the visitors, in thousands but for zero."""
+    return axis("visitors so far", labelExpr="datum.value ? format(datum.value, '~s') : '0'")
+
+
 def labels(table: pl.DataFrame, x: str, y: str, text: str, **options: Any) -> alt.Chart:
     """Write a text at the points of a table."""
     mark = {"align": "left", "dx": 6, "fontSize": 13, "color": INK, **options}
@@ -87,11 +92,7 @@ def traffic() -> None:
             alt.Chart(table)
             .mark_area(interpolate="step-after")
             .encode(
-                x=alt.X(
-                    "visitor:Q",
-                    axis=axis("visitors so far", format="~s"),
-                    scale=alt.Scale(nice=False),
-                ),
+                x=alt.X("visitor:Q", axis=visitors_axis(), scale=alt.Scale(nice=False)),
                 y=alt.Y(
                     "share:Q", axis=axis("share of visitors", format="%"), scale=alt.Scale(domain=[0, 1])
                 ),
@@ -100,10 +101,11 @@ def traffic() -> None:
             )
         )
         names = pl.DataFrame(texts[plan], schema=["visitor", "share", "text"], orient="row")
+        colour = alt.condition("datum.text[0] === 'C'", alt.value("white"), alt.value("black"))
         text = (
             alt.Chart(names)
-            .mark_text(align="left", fontSize=13, color="black")
-            .encode(x="visitor:Q", y="share:Q", text="text:N")
+            .mark_text(align="left", fontSize=13)
+            .encode(x="visitor:Q", y="share:Q", text="text:N", color=colour)
         )
         charts.append(alt.layer(area, text).properties(width=310, height=240, title=plan))
     save(alt.hconcat(*charts, spacing=30), "traffic")
@@ -135,9 +137,7 @@ def sign_ups_lost() -> None:
         alt.Chart(table)
         .mark_line(strokeWidth=2.5)
         .encode(
-            x=alt.X(
-                "visitor:Q", axis=axis("visitors so far", format="~s"), scale=alt.Scale(domain=[0, VISITORS])
-            ),
+            x=alt.X("visitor:Q", axis=visitors_axis(), scale=alt.Scale(domain=[0, VISITORS])),
             y=alt.Y("lost:Q", axis=axis("sign-ups lost so far (regret)")),
             color=alt.Color("plan:N", scale=colours, legend=None),
         )
@@ -254,20 +254,25 @@ def posteriors() -> None:
         table = pl.DataFrame(rows)
         encoding: dict[str, Any] = {
             "x": alt.X("rate:Q", axis=axis("sign-up rate", format="%")),
-            "y": alt.Y("density:Q", axis=alt.Axis(title=None, labels=False, grid=False)),
+            "y": alt.Y(
+                "density:Q",
+                stack=None,
+                axis=alt.Axis(title=None, labels=False, grid=False),
+                scale=alt.Scale(domain=[0, 1.12 * max(row["density"] for row in rows)], nice=False),
+            ),
             "color": alt.Color("button:N", scale=COLOURS, legend=None),
         }
-        area = (
-            alt.Chart(table)
-            .mark_area(opacity=0.25, interpolate="monotone")
-            .encode(**encoding | {"y": alt.Y("density:Q", stack=None, axis=encoding["y"]["axis"])})
-        )
+        area = alt.Chart(table).mark_area(opacity=0.25, interpolate="monotone").encode(**encoding)
         line = alt.Chart(table).mark_line(strokeWidth=2.5).encode(**encoding)
         tops = table.sort("density").group_by("button", maintain_order=True).last()
-        text = (
-            alt.Chart(tops)
-            .mark_text(dy=-9, fontSize=13, color=INK)
-            .encode(x="rate:Q", y="density:Q", text="button:N")
+        sides = {"A": 8, "B": -8, "C": 0}  # the tops of two buttons may lie on one another
+        text = alt.layer(
+            *(
+                alt.Chart(tops.filter(button=button))
+                .mark_text(dx=side if t > 30 else 8, dy=-9, fontSize=13, color=INK)
+                .encode(x="rate:Q", y="density:Q", text="button:N")
+                for button, side in sides.items()
+            )
         )
         charts.append(
             alt.layer(area, line, text).properties(width=195, height=200, title=f"after {t:,} visitors")

@@ -299,7 +299,7 @@ def headline(readings: pl.DataFrame) -> Table:
         rows.append([str(number), "-" if published is None else f"{published:,.2f}", *regrets])
     caption = "Mean final regret of EUCBV (standard error), beside MOSS and uniform play. As plotted, "
     caption += "experiments 2 to 4 have no noise."
-    heads = ["exp", "published", PLOTTED, RELEASED_WIDTH, PRINTED, "MOSS as printed", UNIFORM_PLAY]
+    heads = ["experiment", "published", PLOTTED, RELEASED_WIDTH, PRINTED, "MOSS as printed", UNIFORM_PLAY]
     return Table(heads, rows, caption=caption)
 
 

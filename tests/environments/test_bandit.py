@@ -151,7 +151,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: untyped.bernoulli("0.5"),
-        "bernoulli: a probability must lie in [0, 1], got '0.5' for arm 0",
+        "bernoulli: probabilities must be numbers, one per arm, got '0.5'",
     ),
     (
         lambda: untyped.bernoulli(None),
@@ -163,7 +163,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: untyped.bernoulli({0: 0.5}),
-        "bernoulli: a probability must lie in [0, 1], got {0: 0.5} for arm 0",
+        "bernoulli: probabilities must be numbers, one per arm, got {0: 0.5}",
     ),
     (
         lambda: untyped.gaussian([1, 2], [1, 2, 3]),

@@ -109,7 +109,7 @@ def test_a_name_alone_as_the_grid() -> None:
     ("call", "message"),
     [
         (lambda: lr.simulate("eucb", "paper-1"), "unknown policy 'eucb': did you mean 'EUCBV'?"),
-        (lambda: lr.simulate("UCB", "paper-1"), "unknown policy 'UCB': did you mean 'UCB1'?"),
+        (lambda: lr.simulate("UCB", "paper-1"), "unknown policy 'UCB': use lr.UCB1"),
         (lambda: experiment(policies="Mos"), "unknown policy 'Mos': did you mean 'MOSS'?"),
         (
             lambda: lr.environment("bernouli:0.1"),

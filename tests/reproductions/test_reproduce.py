@@ -89,7 +89,7 @@ def test_stored_results_are_reused_and_progress_grows(small: Path, tmp_path: Pat
 def test_a_quick_look_says_what_it_cannot_decide_and_how_many_runs_can(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = call(str(small), "--runs", "1", "--figures", "none", "--out", str(out))
-    sentence = "1 run can decide nothing here; --runs 100 can decide about half of the rest."
+    sentence = "1 run can decide nothing here. With --runs 100, about half of the rest can be decided."
     assert sentence in " ".join(result.stdout.split())
     assert sentence in (out / "report.html").read_text().partition("<h2")[0]
     numbers = pl.read_csv(out / "numbers.csv")

@@ -113,7 +113,7 @@ def test_paths_and_methods_that_do_not_exist(client, agent):
         assert "there is no '/" in problem(client.get(path), 404)
     for path, allowed in ((f"{agent}/ask", "POST"), ("/v1/agents", "POST, GET"), ("/", "GET, HEAD")):
         answer = client.put(path)
-        assert "PUT is not a method of this path" in problem(answer, 405)
+        assert "PUT is not a method of this path: use " in problem(answer, 405)
         assert answer.headers["allow"] == allowed
     page = client.head("/")
     assert (page.status_code, page.content) == (200, b"")

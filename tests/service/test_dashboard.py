@@ -190,6 +190,29 @@ def test_a_mean_without_a_range_is_at_least_so_much_until_there_are_many_rewards
         assert tab.complaints() == []
 
 
+def test_what_is_not_known_is_not_written_as_a_number(browser, service):
+    """An arm without rewards, an interval as wide as the range, a paused agent; names that begin alike."""
+    url, _ = service
+    arms = [f"the headline of the spring sale, number {number}" for number in (1, 2, 3)]
+    with lr.connect(url, "RoundRobin", arms[:2], name="unknown") as agent:
+        for choice in agent.ask(120):
+            agent.tell(choice, float(choice.arm == arms[0] and choice.time % 9 == 0))
+        agent.add_arm(arms[2])
+        agent.pause()
+    with browser.tab(f"{url}#unknown", 1280, 900, all_in_view=False) as tab:
+        tab.wait("document.querySelectorAll('#arm-rows tr').length === 3")
+        texts = "row => [...row.cells].map(cell => cell.innerText)"
+        first, second, added = tab.evaluate(f"[...document.querySelectorAll('#arm-rows tr')].map({texts})")
+        assert added[2:5] == ["\u2013"] * 3
+        assert first[3] == "leads" and re.fullmatch(r"at most \+[\d.]+ points", second[3])
+        assert "more decisions" not in text_of(tab, "#verdict")
+        tab.wait("!!document.querySelector('#means circle')")
+        names = tab.evaluate(
+            "[...document.querySelectorAll('#means text.name')].map(name => name.firstChild.data)"
+        )
+        assert len(set(names)) == len(names)
+
+
 def test_it_follows_what_happens_elsewhere(browser, service):
     url, client = service
     with browser.tab(f"{url}#second", all_in_view=False) as tab:

@@ -33,9 +33,10 @@ MODULE = {
     "lr.simulate": "evaluator environmentmab simulator simulation sim run evaluate benchmark play train",
     "lr.Experiment.from_toml(path).run()": "runexperiment loadexperiment experiments",
     "lr.plan, which has the fixed split": "power poweranalysis samplesize abtest",
+    "lr.replay, which has IPS, SNIPS and DR": "ips snips dr offpolicy ope",
     "lr.open_results": "load loadresults readresults read",
     "lr.Results, which lr.simulate returns": "result",
-    "the method of a result, as in result.plot()": "plot compare summary report plots viz visualization",
+    "the method of a result, as in result.plot()": "plot compare summary report plots viz regret",
     "dir(lr.policies)": "listpolicies allpolicies availablepolicies",
     "dir(lr.environments)": "listenvironments allenvironments",
     "the argument of a call, as in lr.simulate(..., seed=1)": "seed setseed randomstate",
@@ -141,7 +142,7 @@ AGENT = {
     "print(agent)": "print display",
     "json.loads(agent.to_json())['made_with']": "horizon seed settings config params parameters",
     "agent.add_arm(arm)": "add addoption addarms addaction addvariant",
-    "agent.retire_arm(arm)": "removearm deletearm removeoption droparm disablearm",
+    "agent.retire_arm(arm)": "remove removearm deletearm removeoption droparm disablearm",
     "agent.retire()": "stop end finish delete terminate",
     "agent.forget(decision)": "undo cancel",
     "len(agent.arms)": "narms numarms k",
@@ -212,7 +213,7 @@ ARGUMENTS = {
 }
 """Arguments as other libraries call them, by our names."""
 ELSEWHERE = {
-    "result.plot(labels=...) or result.with_labels(...)": "labels names",
+    "result.plot(labels=...) or result.with_labels(...)": "labels",
     "result.plot(ax=ax) and ax.set_xscale('log'), or the page of result.report(folder)": (
         "log logx logy xscale yscale logscale"
     ),

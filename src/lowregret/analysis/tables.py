@@ -43,6 +43,8 @@ class Tables:
     ('bernoulli:0.1,0.9', 'MOSS')
     >>> len(result), [policy for policy in result], "MOSS" in result
     (2, ['MOSS', 'RoundRobin'], True)
+    >>> result.keys()
+    ('MOSS', 'RoundRobin')
     >>> result.outcome("RoundRobin").pulls[0]
     array([25, 25])
     >>> result.slice("finals", *result.pairs[0]).height

@@ -324,9 +324,9 @@ class Experiment(Part):
     ] = Field(min_length=1, description="Policies.")
     folder: Annotated[Path, WithJsonSchema({})] = Field(default=Path(), exclude=True)
 
-    def __init__(self, *files: object, **fields: Any) -> None:
+    def __init__(self, *args: object, **fields: Any) -> None:
         """Validate everything; an `InputError` names the key, the value and what is allowed."""
-        if files:
+        if args:
             raise InputError("Experiment: name its parts, or read a file by lr.Experiment.from_toml(path)")
         try:
             super().__init__(**fields)

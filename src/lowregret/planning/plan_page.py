@@ -30,12 +30,12 @@ def write_files(plan: Plan, folder: Path) -> list[Path]:
 
 
 def introduction(plan: Plan) -> list[str | Text]:
-    scenario = plan.scenario
+    scenario, delay = plan.scenario, plan.scenario.describe_delay()
+    late = "rewards at once" if delay == "0 days" else f"a delay of {delay}"
     return [
         Text(headline(plan), "headline"),
         f"{scenario.options} options, {scenario.rewards}, a lift of {scenario.lift_in_percent()} that "
-        f"matters, {scenario.visitors:,} visitors a day for {count(scenario.days, 'day')}, a delay of "
-        f"{scenario.describe_delay()}.",
+        f"matters, {scenario.visitors:,} visitors a day for {count(scenario.days, 'day')}, {late}.",
         *([Text(f"Note: {scenario.large_lift()}", "notice")] if scenario.large_lift() else []),
         Text(f"Why: {plan.reason}"),
     ]

@@ -77,7 +77,8 @@ def recommend(
             "and the means of a fixed split are unbiased."
         )
         return Recommendation(FIXED_SPLIT, reason, *snippets(scenario, RoundRobin()))
-    reason = f"it loses {_size(losses[chosen])} {scenario.unit}, {saved / fixed.mean():.0%} less than "
+    unit = scenario.unit if scenario.unit == "conversions" else f"in {scenario.unit}"
+    reason = f"it loses {_size(losses[chosen])} {unit}, {saved / fixed.mean():.0%} less than "
     beside = f"; {first} estimates the variance, which misleads it where many rewards are equal"
     beside = beside if first not in close else _beside(chosen, first, close)
     reason += f"a fixed split ({_size(fixed)}){beside}."

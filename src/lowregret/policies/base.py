@@ -236,14 +236,14 @@ class Policy(OptionalMethods, metaclass=PolicyClass):
         for name, method in memory_methods(cls.Memory, cls.__name__).items():
             setattr(cls, name, method)
 
-    def __new__(cls, *values: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Refuse to instantiate the base class, and unknown parameters."""
         if cls is Policy:
             raise InputError(
                 "Policy is the base class of policies: derive a class from it, or use one of ours"
             )
         names = [field.name for field in fields_of(cls)]
-        if values and len(values) >= len(signature(cls.__init__).parameters):
+        if args and len(args) >= len(signature(cls.__init__).parameters):
             raise InputError(f"{cls.__name__}: too many parameters: it takes {', '.join(names) or 'none'}")
         for name in kwargs.keys() - set(names):
             if name not in signature(cls.__init__).parameters:

@@ -87,23 +87,28 @@ def page_sections(evaluation: Evaluation) -> list[Section]:
 
 
 def outcome(evaluation: Evaluation) -> str:
-    """Say in one sentence what came out, and how many runs can decide what these do not."""
+    """Say what came out, and how many runs can decide what these do not."""
     sheet, numbers, claims = evaluation.sheet, evaluation.tables["numbers"], evaluation.tables["claims"]
     parts, rest, decided = [], evaluation.tables["comparisons"].filter(verdict=INCONCLUSIVE).height, 0
     if len(numbers):
         matched, differ, unclear, _ = (numbers.filter(verdict=name).height for name in VERDICTS)
-        words = f"{matched} came out again to {sheet.margin:g}% and {differ or 'none'} did not"
-        parts, decided = [f"of {number_of(len(numbers), 'published number')} {words}"], matched + differ
+        words = (
+            f"{matched or 'none'} came out again to within {sheet.margin:g}% and {differ or 'none'} did not"
+        )
+        parts, decided = [f"Of {number_of(len(numbers), 'published number')}, {words}."], matched + differ
         rest += unclear
-    for reading in sheet.readings if len(claims) else ():
-        held, total = _held(claims, reading.column), number_of(len(claims), "claim")
-        parts.append(f"{held or 'none'} of {total} {'holds' if held < 2 else 'hold'} {reading.name}".strip())
-        decided += claims.filter(pl.col(reading.column) != INCONCLUSIVE).height
-    words = ", and ".join(parts) or "no number and no claim was run"
+    if len(claims):
+        held = ", ".join(
+            f"{n or 'none'} {'hold' if n > 1 else 'holds'}{name}" for n, name in _held(evaluation)
+        )
+        parts.append(f"Of {number_of(len(claims), 'claim')}, {held}.")
+        undecided = [claims.filter(**{reading.column: INCONCLUSIVE}).height for reading in sheet.readings]
+        decided += sum(len(claims) - open_claims for open_claims in undecided)
     if parts and not decided:
-        words = f"{number_of(evaluation.runs, 'run')} can decide nothing here"
-    advice = f"; --runs {runs_for_half(evaluation)} can decide about half of the rest" if rest else ""
-    return f"{words[0].upper()}{words[1:]}{advice}."
+        parts = [f"{number_of(evaluation.runs, 'run')} can decide nothing here."]
+    if rest:
+        parts.append(f"With --runs {runs_for_half(evaluation)}, about half of the rest can be decided.")
+    return " ".join(parts) or "No number and no claim was run."
 
 
 def runs_for_half(evaluation: Evaluation) -> int:
@@ -123,8 +128,8 @@ def last_line(evaluation: Evaluation) -> str:
     if len(numbers):
         counts = (f"{numbers.filter(verdict=verdict).height or 'none'} {verdict}" for verdict in VERDICTS)
         parts.append(f"{len(numbers)} numbers: {', '.join(counts)}")
-    for reading in evaluation.sheet.readings if len(claims) else ():
-        parts.append(f"{_held(claims, reading.column)} of {len(claims)} claims hold {reading.name}".strip())
+    for held, name in _held(evaluation):
+        parts.append(f"{held} of {len(claims)} claims hold{name}")
     return "; ".join(parts) or "no number and no claim was run"
 
 
@@ -274,5 +279,13 @@ def verdict_cell(verdict: str, more: str = "") -> Cell:
     return Cell(verdict + more, EMPHASIS.get(verdict, "quiet"))
 
 
-def _held(claims: pl.DataFrame, column: str) -> int:
-    return claims.filter(**{column: HOLDS}).height
+def _held(evaluation: Evaluation) -> list[tuple[int, str]]:
+    """Return how many claims hold in each reading, and its name in brackets."""
+    claims, readings = evaluation.tables["claims"], evaluation.sheet.readings
+    if claims.is_empty():
+        return []
+    names = [f" ({reading.name})" if reading.name else "" for reading in readings]
+    return [
+        (claims.filter(**{reading.column: HOLDS}).height, name)
+        for reading, name in zip(readings, names, strict=True)
+    ]

@@ -123,10 +123,16 @@ class Service:
         elif methods:
             allowed = {"Allow": ", ".join(methods)}
             answer = self._problem(
-                RefusedError(405, "method", f"{method} is not a method of this path", allowed)
+                RefusedError(
+                    405, "method", f"{method} is not a method of this path: use {', '.join(methods)}", allowed
+                )
             )
         else:
-            answer = self._problem(RefusedError(404, "not-found", f"there is no {short_repr(path)}"))
+            answer = self._problem(
+                RefusedError(
+                    404, "not-found", f"there is no {short_repr(path)}: /openapi.json lists what there is"
+                )
+            )
         await _send(answer, send)
         if self._access_log:
             took = round(perf_counter() - began, 5)

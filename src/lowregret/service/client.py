@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from inspect import signature
 from time import sleep
 from typing import Any, Self, Unpack
 
 from lowregret._common.extras import import_extra
+from lowregret._common.user_calls import unknown_argument
 from lowregret.errors import InputError
 from lowregret.online.agent_kinds import AsyncCalls, SyncCalls
 from lowregret.online.agent_settings import Options, settings_or_policy, takes_options, valid_name
@@ -117,6 +119,13 @@ class _Remote:
     def _endpoint(self, request: Callable[..., Any], wait: Callable[[float], Awaitable[None]]) -> Endpoint:
         return Endpoint(self.url, self.name, self.timeout, request, wait, *self._fallback)
 
+    def _validate_call(self, method: Callable[..., Any], options: Mapping[str, Any]) -> None:
+        """Refuse a call of an agent that is closed, and arguments that the call does not have."""
+        if self._http.is_closed:
+            raise InputError("this agent is closed: open it again")
+        if options and (advice := unknown_argument(method.__name__, options, signature(method).parameters)):
+            raise TypeError(advice)
+
 
 class RemoteAgent(_Remote, SyncCalls):
     """An agent of a service; see ``connect``. Several threads may share it.
@@ -144,6 +153,7 @@ class RemoteAgent(_Remote, SyncCalls):
 
     def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Run the function of ``protocol`` that has the name of a method to its end: it never suspends."""
+        self._validate_call(method, options)
 
         async def request(*arguments: Any, **options: Any) -> Any:
             return self._http.request(*arguments, **options)
@@ -169,5 +179,6 @@ class AsyncRemoteAgent(_Remote, AsyncCalls):
         await self._http.aclose()
 
     async def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        self._validate_call(method, options)
         endpoint = self._endpoint(self._http.request, asyncio.sleep)
         return await getattr(protocol, method.__name__)(endpoint, *arguments, **options)

@@ -75,9 +75,13 @@ def headline(league: League) -> str:
         return ""
     first, *others = league.standings.filter(scope=scope).sort("rank", maintain_order=True).to_dicts()
     sentence = f"{first['policy']} has the best mean rank, {first['rank']:.1f}, on "
-    sentence += f"{count(first['testbeds'], 'testbed')}; on average its regret is "
+    sentence += f"{count(first['testbeds'], 'testbed')}; "
     above = first["to_best"] - 1.0
-    sentence += f"{'less than 1%' if above < 0.01 else f'{above:.0%}'} above the lowest there."
+    if above == 0.0:
+        sentence += "its regret is the lowest on all of them."
+    else:
+        size = "less than 1%" if above < 0.01 else f"{above:.0%}"
+        sentence += f"on average its regret is {size} above the lowest there."
     near = [row["policy"] for row in others if row["rank_low"] <= first["rank_high"]]
     if near:
         names = near[0] if len(near) == 1 else f"{near[0]} and {count(len(near) - 1, 'other')}"

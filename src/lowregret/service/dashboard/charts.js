@@ -23,22 +23,24 @@ function canvas(element, height, label) {
   return { svg, width };
 }
 
-// Shorten the text of an element to a width; the whole text is shown by a mouse that rests on it.
+// Shorten the text of an element to a width, in the middle, since names often begin alike; the whole text is
+// shown by a mouse that rests on it.
 function shorten(made, width) {
   const whole = made.textContent;
   for (let kept = whole.length - 1; kept > 0 && made.getComputedTextLength() > width; kept -= Math.ceil(kept / 20)) {
-    made.textContent = `${whole.slice(0, kept)}…`;
+    made.textContent = `${whole.slice(0, Math.ceil(kept / 3))}…${whole.slice(whole.length - Math.floor(2 * kept / 3))}`;
   }
   if (made.textContent !== whole) shape(made, "title", {}, whole);
 }
 
 // Round numbers between two values, two to five of them.
 function ticks(least, most) {
-  const rough = (most - least) / 4, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough * (1 - 1e-9));
-  const found = [];
-  for (let place = Math.ceil(least / step - 1e-9); place * step <= most + 1e-9 * step; place += 1) found.push(place * step + 0); // no -0
-  return found;
+  const power = 10 ** Math.floor(Math.log10((most - least) / 4));
+  for (const step of [10, 5, 2, 1].map((times) => times * power)) {
+    const found = [];
+    for (let place = Math.ceil(least / step - 1e-9); place * step <= most + 1e-9 * step; place += 1) found.push(place * step + 0); // no -0
+    if (found.length > 2 || step === power) return found;
+  }
 }
 
 // The rows with the largest shares, in the order of the table.
@@ -64,6 +66,12 @@ function day(seconds, span) {
   const moment = new Date(1000 * seconds);
   if (span > 2 * 86400) return moment.toLocaleDateString(undefined, { month: "short", day: "numeric" });
   return moment.toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+// A period as the axis of the shares writes days; others, such as "period 3", stay as they are.
+function calendarDay(period) {
+  if (!/^\d{4}-\d\d-\d\d$/.test(period)) return period;
+  return new Date(`${period}T00:00Z`).toLocaleDateString(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
 }
 
 // The periods joined to at most so many with about the same number of decisions.
@@ -126,7 +134,8 @@ export function drawMeans(element, table, colour, write) {
   const known = table.filter((row) => row.mean !== null && row.state !== "retired");
   const rows = largest(known, MOST_MEANS);
   const line = Math.max(26, Math.min(64, 198 / rows.length)), bottom = 22, right = 64;
-  const left = Math.min(130, Math.max(element.clientWidth, 200) * 0.3);
+  const longest = Math.max(...rows.map(({ arm }) => arm.length));
+  const left = Math.min(Math.max(130, 20 + 6.5 * longest), Math.max(element.clientWidth, 200) * (element.clientWidth > 420 ? 0.42 : 0.3));
   const height = rows.length * line + bottom;
   const { svg, width } = canvas(element, height, "Mean reward of each arm with its interval");
   const lows = rows.map((row) => row.low ?? row.mean), highs = rows.map((row) => row.high ?? row.mean);
@@ -168,7 +177,7 @@ export function drawPeriods(element, periods, write) {
     const dot = shape(svg, "circle", { cx: x(place), cy: y(mean), r: 4, class: "arm-0" });
     shape(dot, "title", {}, `${period}: ${write(mean)} in ${pulls.toLocaleString("en")} rewards, ${write(expected)} expected`);
   });
-  shape(svg, "text", { x: left, y: height - 6 }, periods[0].period);
-  shape(svg, "text", { x: width - right, y: height - 6, "text-anchor": "end" }, periods.at(-1).period);
+  shape(svg, "text", { x: left, y: height - 6 }, calendarDay(periods[0].period));
+  shape(svg, "text", { x: width - right, y: height - 6, "text-anchor": "end" }, calendarDay(periods.at(-1).period));
   element.replaceChildren(svg);
 }

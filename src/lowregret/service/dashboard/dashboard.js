@@ -195,11 +195,12 @@ function drawArms(summary, verdict) {
       if (arm.high === null) interval.title = "Could be higher: the rewards so far are too few or too uneven for an upper end";
       mean.append(interval);
     }
-    const { probability_best: best = null } = judged.get(arm.arm) ?? {};
+    const isSeen = arm.mean !== null, best = isSeen ? judged.get(arm.arm)?.probability_best ?? null : null;
+    const toLeader = isSeen ? gap(summary.settings, arm.to_leader_low, arm.to_leader_high) : "–";
     const decisions = element("span", whole(arm.pulls + arm.pending));
     decisions.title = `${whole(arm.pulls)} with a reward`;
     return row([[name, "name"], [percent(arm.share), "number", "share"], [mean, "number", "mean"],
-      [arm.arm === verdict.arm ? "leads" : gap(summary.settings, arm.to_leader_low, arm.to_leader_high), "number", "to the leader"],
+      [arm.arm === verdict.arm ? "leads" : toLeader, "number", "to the leader"],
       [best === null ? "–" : probability(best), "number", "best"],
       [arm.state === "control" ? "–" : lift(judged.get(arm.arm)), "number lift", "lift over the control"],
       [decisions, "number", "decisions"], [retireButton(summary.name, arm), "number"]]);

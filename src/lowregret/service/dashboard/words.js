@@ -8,6 +8,7 @@ export const short = (value) => {
   if (value === null || value === undefined) return "–";
   return Math.abs(value) >= 1000 ? whole(Math.round(value)) : String(Number(value.toPrecision(4)));
 };
+const rounded = (value) => (value !== null && Math.abs(value) < 1000 ? String(Number(value.toPrecision(3))) : short(value));
 export const percent = (value) => `${(100 * value).toFixed(1)}%`;
 const signed = (value, write) => `${value < 0 ? "−" : "+"}${write(Math.abs(value))}`;
 const points = (value) => (100 * value).toFixed(1);
@@ -35,15 +36,18 @@ const isRate = ({ reward_range: range }) => range !== null && range[0] === 0 && 
 
 // How means of an agent are written: as percentages if its rewards are between 0 and 1.
 export function unit(settings) {
-  return (value) => (value === null || !isRate(settings) ? short(value) : percent(value));
+  return (value) => (value === null || !isRate(settings) ? rounded(value) : percent(value));
 }
 
-// How differences of means are written: in percentage points if means are percentages.
+// How differences of means are written: in percentage points if means are percentages. An end as wide as the
+// range of the rewards says nothing.
 export function gap(settings, low, high) {
-  if (low === null && high === null) return "–";
-  const write = isRate(settings) ? points : short;
-  const [from, to] = [low, high].map((end) => (end === null ? "?" : signed(end, write)));
-  return `${from} to ${to}`;
+  const range = settings.reward_range, width = range === null ? Infinity : 0.9995 * (range[1] - range[0]);
+  const write = (end) => signed(end, isRate(settings) ? points : rounded), what = isRate(settings) ? " points" : "";
+  const isLow = low !== null && low > -width, isHigh = high !== null && high < width;
+  if (!isLow && !isHigh) return "–";
+  if (!isLow) return `at most ${write(high)}${what}`;
+  return isHigh ? `${write(low)} to ${write(high)}${what}` : `at least ${write(low)}${what}`;
 }
 
 // What rewards are called: conversions if each is 0 or 1, as far as their sums tell.
@@ -92,8 +96,9 @@ export function story(summary, verdict) {
   const begin = `not yet: ${arm} leads, `;
   if (!sentence.startsWith(begin)) return plain;
   const chance = verdict.arms.find((row) => row.arm === arm)?.probability_best ?? null;
-  const likely = chance === null ? "It is not proven yet" : `It is the best with probability ${probability(chance)}, not proven yet`;
-  return [arm, ` leads: ${means}. ${likely}: ${sentence.slice(begin.length).replace(/^but /, "")}.`];
+  const likely = chance === null ? "It is not proven" : `It is the best with probability ${probability(chance)}, not proven`;
+  const more = summary.status === "active" ? ` yet: ${sentence.slice(begin.length).replace(/^but /, "")}` : "";
+  return [arm, ` leads: ${means}. ${likely}${more}.`];
 }
 
 // What the decisions earned more than with equal shares: an estimate from the means so far.
