@@ -32,7 +32,7 @@ class Encoding(NamedTuple):
         with within_memory(
             f"delay: up to {size:,} pending rewards do not fit into memory: use a shorter delay or horizon"
         ):
-            return new_queue(delays, len(self.rows), horizon)
+            return new_queue(size, len(self.rows))
 
 
 def encode(problem: Problem) -> Encoding:
