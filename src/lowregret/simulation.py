@@ -13,7 +13,7 @@ from lowregret._common.arrays import Floats, Integers
 from lowregret._common.progress import Report, counter, reporting
 from lowregret._common.user_calls import user_call
 from lowregret._common.validation import MAX_HORIZON, integer, recording_times, seed_of
-from lowregret.engine.backends import Engine, validate_backend, validate_problem
+from lowregret.engine.backends import BACKENDS, Engine, validate_backend, validate_problem
 from lowregret.engine.backends import run as run_engine
 from lowregret.engine.bridge.precompile import precompiled
 from lowregret.engine.prior import describe, numbered_priors
@@ -179,7 +179,7 @@ def simulate(
     outcomes, notes = {}, {}
     with reporting(progress) as report:
         advance = counter(report, len(chosen) * runs, "runs")
-        with precompiled(list(problems.values()) if engine == "compiled" else []) as elsewhere:
+        with precompiled(list(problems.values()) if BACKENDS[engine].precompiles else []) as elsewhere:
             for place, (name, problem) in enumerate(problems.items()):
                 advance(name, 0)
                 elsewhere(place)

@@ -17,7 +17,7 @@ from lowregret.engine.backends import run
 from lowregret.engine.kernels.lazy.leaves import MIN_BERNOULLI_ARMS
 from lowregret.engine.kernels.lazy.separable_index import MAX_SMALL_ARMS
 from lowregret.engine.kernels.posteriors import MIN_BETA_ARMS, MIN_NORMAL_ARMS
-from lowregret.engine.problem import Problem
+from lowregret.engine.problem import PATH, Problem
 from lowregret.engine.trace import arms_of_renumbered, trace
 from lowregret.environments import Bandit, bernoulli, beta, environment, gaussian
 from lowregret.environments.families import Bernoulli
@@ -100,8 +100,8 @@ class PolicyTests:
         if policy.rounds_eliminate or not policy.overrides("next_round"):
             return
         for bandit, horizon, seed in _problems(self._bandit):
-            problem = Problem(policy, bandit, horizon, seed, record=frozenset({"path"}))
-            active = run(problem, "reference").records["path"][0, :, 2]
+            problem = Problem(policy, bandit, horizon, seed, record=frozenset({PATH}))
+            active = run(problem, "reference").records[PATH][0, :, 2]
             gone = np.flatnonzero(active < len(bandit))
             assert not len(gone), f"an arm is eliminated at step {gone[0] + 1} on {bandit}, seed {seed}"
 

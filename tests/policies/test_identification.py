@@ -11,6 +11,7 @@ from scipy.special import zeta
 import lowregret as lr
 from lowregret.engine.backends import run
 from lowregret.engine.problem import Problem
+from lowregret.policies.base import NoRound
 from lowregret.special.likelihood_ratios import bernoulli_evidence, gaussian_limit, optimal_ratio
 
 
@@ -330,10 +331,30 @@ class Late(lr.UCB1):
         return clock.t >= 90
 
 
+class Newcomers(lr.UCB1):
+    """Pulls two arms three times, then all others three times: it recommends none meanwhile."""
+
+    warmup = 3
+
+    def initially_active(self, number):
+        return number < 2
+
+    def first_round(self, clock):
+        return NoRound(0, 6)
+
+    def next_round(self, arms, clock, round):
+        for i in range(clock.arms):
+            arms.reactivate(i)
+        return NoRound(1, lr.NEVER)
+
+    def score(self, arm, clock, round):
+        return arm.mean
+
+
 RECORD = frozenset({"recommended", "loss", "stopped", "path"})
 GRID = np.array([1, 2, 3, 4, 7, 50, 89, 90, 91, 150, 200])
 RECORDED = [
-    *(lr.SuccessiveRejects(), lr.LUCB(0.3, 0.2), lr.APT(0.4), Late(), SecondArm()),
+    *(lr.SuccessiveRejects(), lr.LUCB(0.3, 0.2), lr.APT(0.4), Late(), SecondArm(), Newcomers()),
     *(pytest.param(policy, marks=pytest.mark.heavy) for policy in (
         lr.SequentialHalving(reset=True), lr.UCBE(), lr.AugUCB(0.4), lr.KLLUCB(0.3, 0.2),
         lr.EBTC(variance=0.25), lr.TopTwoStopping(delta=0.2), lr.TrackAndStop(0.2), lr.UCB1(),

@@ -7,7 +7,7 @@ import numpy as np
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.kernels.delayed_rewards import DelayModel, Queue, delay_model, new_queue
 from lowregret.engine.kernels.drifting import MeanPath, mean_path
-from lowregret.engine.kernels.periods import Periods, new_periods
+from lowregret.engine.kernels.periods import new_periods
 from lowregret.engine.kernels.rng import PROBLEM_STREAM, stream, uniform
 from lowregret.engine.kernels.state import ArmTable, Rows, rows_of, rows_of_table
 from lowregret.engine.prior import allocate_rewards, apply_prior
@@ -32,7 +32,7 @@ class Encoding(NamedTuple):
         with within_memory(
             f"delay: up to {size:,} pending rewards do not fit into memory: use a shorter delay or horizon"
         ):
-            return new_queue(delays, len(self.rows), horizon)
+            return new_queue(size, len(self.rows))
 
 
 def encode(problem: Problem) -> Encoding:
@@ -90,16 +90,12 @@ def sides_of(problem: Problem) -> Integers | None:
 
 def arm_table(problem: Problem, rows: Rows) -> ArmTable:
     """Return rows with all else that a policy sees of the arms."""
-    rewards = allocate_rewards(problem.policy, len(rows), problem.horizon, problem.prior)
-    return ArmTable(rows, rewards, _adjustment(problem), problem.ties == "first")
-
-
-def _adjustment(problem: Problem) -> Periods | None:
-    """Return what changes the statistics that the policy sees, None if nothing does."""
-    if problem.period is None:
-        return None
-    arms, periods = len(problem.bandit), -(-problem.horizon // problem.period)
-    with within_memory(
-        f"period: {periods:,} periods of {arms} arms do not fit into memory: use a longer one"
-    ):
-        return new_periods(problem.period, arms, periods)
+    arms, horizon, adjustment = len(rows), problem.horizon, None
+    rewards = allocate_rewards(problem.policy, arms, horizon, problem.prior)
+    if problem.period is not None:
+        periods = -(-horizon // problem.period)
+        with within_memory(
+            f"period: {periods:,} periods of {arms} arms do not fit into memory: use a longer one"
+        ):
+            adjustment = new_periods(problem.period, arms, periods)
+    return ArmTable(rows, rewards, adjustment, problem.ties == "first")

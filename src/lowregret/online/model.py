@@ -14,12 +14,12 @@ from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.state import ArmTable, Rows, State
 from lowregret.engine.kernels.statistics import best_mean
 from lowregret.engine.kernels.step import (
-    apply_pending,
-    choose_pending,
+    choose,
     clock_with_pending,
     count_active,
     count_playing,
     in_warmup,
+    update,
 )
 from lowregret.engine.status import PLAYING
 from lowregret.policies import Clock
@@ -65,8 +65,9 @@ def choose_live(policy: Any, table: ArmTable, model: np.void, round: Any, scores
     t = int(model["told"]) + waiting + 1
     state = State(round, count_playing(table.rows), int(model["told"]), 0, PLAYING)
     clock = live_clock(policy, table, model, t)
-    place = choose_pending(policy, table, state, clock, rng, scores, True, waiting)
+    place = choose(policy, table, state, clock, rng, scores, True, waiting)
     if place >= 0:
+        table.rows[place]["pending"] += 1
         model["waiting"] += 1
     return place, t, int(model["drawn"])
 
@@ -76,13 +77,14 @@ def apply_live(
     policy: Any, table: ArmTable, model: np.void, round: Any, place: int, reward: float, rng: Any
 ) -> Any:
     """Apply the reward of a pending pull; return the status and the round."""
+    table.rows[place]["pending"] -= 1
     model["waiting"] -= 1
     model["told"] += 1
     t = int(model["told"])
     clock = live_clock(policy, table, model, t)
     warm = in_warmup(table.rows, rules_of(policy).warmup)
     state = State(round, count_active(table.rows), t, 0, PLAYING)
-    state = apply_pending(policy, table, state, place, reward, clock, rng, warm)
+    state = update(policy, table, state, place, reward, clock, rng, warm)
     return state.status, state.round
 
 

@@ -19,9 +19,10 @@ DEFAULT: Engine = "compiled"
 
 
 class Backend(NamedTuple):
-    """A module, whether it plays on a GPU, and how large the shards of its experiments are."""
+    """A module, what it does otherwise than others, and how large the shards of its experiments are."""
 
     module: str
+    precompiles: bool = False  # other processes can compile for it what is played later
     on_gpu: bool = False  # it plays fewer problems; its results may differ by rounding, and bear its name
     shard_factor: int = 1  # how many times as many steps a shard has
 
@@ -30,7 +31,7 @@ class Backend(NamedTuple):
 
 
 BACKENDS: dict[Engine, Backend] = {
-    "compiled": Backend("lowregret.engine.backends.cpu"),
+    "compiled": Backend("lowregret.engine.backends.cpu", precompiles=True),
     "reference": Backend("lowregret.engine.backends.reference"),
     "cuda": Backend("lowregret.engine.backends.cuda", on_gpu=True, shard_factor=1_000),
 }

@@ -10,7 +10,7 @@ from lowregret.engine.backends.threads import run_in_threads
 from lowregret.engine.bridge.compiler import entry
 from lowregret.engine.failures import call, raise_for
 from lowregret.engine.kernels.exceedances import new_scores
-from lowregret.engine.kernels.log_replay import LogArrays, replay_runs
+from lowregret.engine.kernels.log_replay import LogArrays, Replay, replay_runs
 from lowregret.engine.kernels.runs import new_memory
 from lowregret.engine.kernels.state import GIVEN, ArmTable, new_rows
 from lowregret.engine.problem import Control
@@ -39,17 +39,15 @@ def replay(
     """Replay a log with a policy, and resamples of the log; each replay ends at the horizon."""
     rows = new_rows(arms, policy)
     rows["kind"] = GIVEN
-    first, key = start(policy, rows, horizon), np.uint64(seed)
+    runs = Replay(start(policy, rows, horizon), rows, log, horizon, clip, np.uint64(seed), control.halt)
     matched, total = np.zeros(1 + resamples, np.int64), np.zeros(1 + resamples)
     longest = min(horizon, len(log.arm))
     events, none = np.zeros(longest, np.int64), np.zeros(0, np.int64)
 
     def block(start: int, stop: int) -> int:
-        outputs = matched[start:stop], total[start:stop], none if start else events, control.halt
+        outputs = matched[start:stop], total[start:stop], none if start else events
         memory = new_memory(ArmTable(rows, new_rewards(policy, arms, longest)))
-        arguments = (
-            clip, first, rows, log, key, start, horizon, *outputs, memory, new_scores(policy, arms)
-        )  # fmt: skip
+        arguments = runs, start, *outputs, memory, new_scores(policy, arms)
         raise_for(policy, call(entry(replay_runs, policy, *arguments), policy, *arguments))
         return stop - start
 

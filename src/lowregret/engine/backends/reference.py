@@ -18,7 +18,7 @@ from lowregret.engine.kernels.rng import policy_rng, shuffle
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.state import Rows, State, lay_out
 from lowregret.engine.kernels.statistics import best_mean, clipped, enter_step
-from lowregret.engine.kernels.step import apply_pending, choose_pending, clock_with_pending, in_warmup
+from lowregret.engine.kernels.step import choose, clock_with_pending, in_warmup, update
 from lowregret.engine.problem import Control, Outcome, Problem, eliminates
 from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 
@@ -89,11 +89,12 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
         waiting, warm = t - 1 - state.t, in_warmup(rows, policy.warmup)
         best = best_mean(table) if policy.uses_best else 0.0
         clock = clock_with_pending(policy, t, horizon, size, best, waiting)
-        place = choose_pending(policy, table, state, clock, rng, scores, warm, waiting)
+        place = choose(policy, table, state, clock, rng, scores, warm, waiting)
         raise_for(policy, NOT_A_NUMBER if place < 0 else PLAYING)
         arm = int(rows[place]["number"])
         pulls[arm] += 1
         row, n = rows[place], int(pulls[arm])
+        row["pending"] += 1
         if encoding.means is None:
             x, gap = float(reward(row, encoding.data, n)), float(row["gap"])
         else:
@@ -107,12 +108,13 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
         pending.append((due, t, place, clipped(x, problem.clip)))
         for decision in sorted(decision for decision in pending if decision[0] <= t):
             pending.remove(decision)
+            rows[decision[2]]["pending"] -= 1
             state = state._replace(t=state.t + 1)
             enter_step(table.adjustment, decision[1])
             best = best_mean(table) if policy.uses_best else 0.0
             clock = clock_with_pending(policy, state.t, horizon, size, best, t - state.t)
             warm = in_warmup(rows, policy.warmup)
-            state = apply_pending(policy, table, state, *decision[2:], clock, rng, warm)
+            state = update(policy, table, state, *decision[2:], clock, rng, warm)
             raise_for(policy, state.status)
             gone = rows["number"][rows["eliminated"] > 0]
             eliminated[gone] = np.where(eliminated[gone] == 0, t, eliminated[gone])

@@ -65,24 +65,16 @@ def answer_now(kind: type[Policy]) -> Any:
 def answer(
     policy: Any, answers: Any, table: ArmTable, state: State, clock: Clock, entry: int, following: int
 ) -> None:
-    """Record the answer for the entries of the grid from ``entry`` up to the one before ``following``."""
+    """Record the answer for the entries of the grid from ``entry`` up to the one before ``following``.
+
+    There is none before the end of the warm-up.
+    """
     if answers is not None and following > entry:
-        alone = state.active_arms == 1 and rules_of(policy).ends_alone
-        number, loss = answer_now(policy, table, clock, alone, answers.sides)
+        alone, number, loss = state.active_arms == 1 and rules_of(policy).ends_alone, -1, np.nan
+        if not in_warmup(table.rows, rules_of(policy).warmup):
+            number, loss = answer_now(policy, table, clock, alone, answers.sides)
         for at in range(entry, following):
             answers.recommended[at], answers.loss[at] = number, loss
-
-
-@jittable_inline
-def answer_warm_up(policy: Any, answers: Any, table: ArmTable, state: State, clock: Clock) -> None:
-    """Record that there is no answer before the end of the warm-up, and the answer at its end."""
-    if answers is not None:
-        for at in range(state.recorded):
-            answers.recommended[at], answers.loss[at] = -1, np.nan
-        last = state.recorded - 1
-        complete = not in_warmup(table.rows, rules_of(policy).warmup)
-        if last >= 0 and answers.grid[last] == state.t and complete:
-            answer(policy, answers, table, state, clock, last, state.recorded)
 
 
 @jittable_inline

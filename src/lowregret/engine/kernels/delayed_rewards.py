@@ -14,7 +14,7 @@ import numpy.typing as npt
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled, compiled_inline
 from lowregret.engine.kernels.rng import DELAY_STREAM, bits, exponential, normal, stream, uniform
-from lowregret.environments.delays import CONSTANT, EMPIRICAL, GEOMETRIC, LOGNORMAL, Delay, DelayEncoding
+from lowregret.environments.delays import CONSTANT, EMPIRICAL, GEOMETRIC, LOGNORMAL, Delay
 
 LOST = -1
 """The delay of a reward that is never reported."""
@@ -59,22 +59,17 @@ class Queue(NamedTuple):
 
 def delay_model(delay: Delay | None, batch: int) -> DelayModel:
     """Return when rewards are known; without a delay, before the next decision or batch of decisions."""
-    delay = delay or Delay.constant(0)
-    positive, other = delay.positive.encoding, delay.other.encoding
-    data = np.array([*positive.values, *other.values], np.float64)
-    sources = _source(positive, 0), _source(other, len(positive.values))
-    return DelayModel(*sources, data, batch, delay.longest)
+    delay, sources, data = delay or Delay.constant(0), list[DelaySource](), list[float]()
+    for encoding in (delay.positive.encoding, delay.other.encoding):
+        first = len(data) + encoding.a if encoding.values else encoding.a
+        sources.append(DelaySource(encoding.kind, first, encoding.b, encoding.lost))
+        data += encoding.values
+    positive, other = sources
+    return DelayModel(positive, other, np.array(data, np.float64), batch, delay.longest)
 
 
-def _source(encoding: DelayEncoding, start: int) -> DelaySource:
-    """Return the source of delays whose values, if it has some, are in the data from a start on."""
-    first = start + encoding.a if encoding.values else encoding.a
-    return DelaySource(encoding.kind, first, encoding.b, encoding.lost)
-
-
-def new_queue(model: DelayModel, arms: int, horizon: int) -> Queue:
-    """Return room for as many pending rewards as there can be."""
-    size = min(model.longest + model.batch, horizon + 1)
+def new_queue(size: int, arms: int) -> Queue:
+    """Return room for so many pending rewards."""
     if size >= 2**31:
         raise MemoryError
     first, last, following, place = (np.empty(size, np.int32) for _ in range(4))
@@ -127,10 +122,7 @@ def due_after(t: int, delay: int, batch: int) -> int:
 @compiled
 def clear(queue: Queue) -> None:
     """Forget all pending rewards."""
-    for i in range(len(queue.first)):
-        queue.first[i] = -1
-    for i in range(len(queue.eliminated)):
-        queue.eliminated[i] = 0
+    queue.first[:], queue.eliminated[:] = -1, 0
 
 
 @compiled_inline

@@ -7,24 +7,16 @@ from typing import Any, NamedTuple
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled, compiled_inline
 from lowregret.engine.encoding import Encoding
-from lowregret.engine.kernels.delayed_rewards import (
-    DelayModel,
-    Queue,
-    clear,
-    delay_key,
-    delay_model,
-    due_after,
-    enqueue,
-    nth_delay,
-)
+from lowregret.engine.kernels import delayed_rewards
 from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, path_of_run
 from lowregret.engine.kernels.exceedances import new_scores
+from lowregret.engine.kernels.rewards import reward
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import Run, draw_nth_reward, end_step, record_step
+from lowregret.engine.kernels.simulated_run import Run, end_step, record_step
 from lowregret.engine.kernels.state import Rows, State
 from lowregret.engine.kernels.statistics import best_mean, clipped, enter_step, forget_adjustment
-from lowregret.engine.kernels.step import apply_pending, choose_pending, clock_with_pending, in_warmup
+from lowregret.engine.kernels.step import choose, clock_with_pending, in_warmup, update
 from lowregret.engine.problem import Problem
 from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.environments.drift import DriftingBandit
@@ -40,28 +32,27 @@ def record_eliminated(rows: Rows, t: int, times: Integers) -> None:
 
 
 @compiled_inline
-def draw_at(run: Run, i: int, n: int, t: int, path: Any, part: int) -> tuple[float, float, float, int]:
-    """Return the n-th reward of an arm, drawn at step ``t``, what the policy sees of it, and the gap then.
+def draw_at(run: Run, i: int, n: int, t: int, path: Any, part: int) -> tuple[float, float, int]:
+    """Return the n-th reward of an arm, drawn at step ``t``, nan if it has fewer, and the gap then.
 
     ``path`` is how the means change, None if they do not; ``part`` is the part of it used last, and returned.
     Where means change, the reward is added to those of the run if they are recorded.
     """
-    if path is None:
-        x, seen = draw_nth_reward(run, i, n)
-        return x, seen, 0.0, part
     rows = run.table.rows
+    if path is None:
+        return reward(rows[i], run.data, n), 0.0, part
     x, gap, part = drifting_reward(path, rows, i, run.data, n, t, part)
     if len(run.rewards) > 0:
         run.rewards[rows[i]["number"]] += x
-    return x, clipped(x, run.clip), gap, part
+    return x, gap, part
 
 
 class Scratch(NamedTuple):
     """The working memory: that of a choice, when rewards are known, those pending, and how means change."""
 
     scores: Floats
-    delays: DelayModel
-    queue: Queue
+    delays: delayed_rewards.DelayModel
+    queue: delayed_rewards.Queue
     means: MeanPath | None
 
 
@@ -72,7 +63,7 @@ def applies(problem: Problem) -> bool:
 
 
 def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
-    delays = encoding.delays or delay_model(None, 1)
+    delays = encoding.delays or delayed_rewards.delay_model(None, 1)
     queue = encoding.new_queue(delays, horizon)
     path = None if encoding.means is None else path_of_run(encoding.means)
     return Scratch(new_scores(policy, len(encoding.rows)), delays, queue, path)
@@ -86,9 +77,9 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
     table, horizon, rules = run.table, run.horizon, rules_of(policy)
     rows, adjustment = table.rows, table.adjustment
     scores, model, queue, path = scratch
-    key = delay_key(run.seed, run.number)
+    key = delayed_rewards.delay_key(run.seed, run.number)
     drifts, part, lost = path is not None, 0, 0.0
-    clear(queue)
+    delayed_rewards.clear(queue)
     forget_adjustment(adjustment)
     in_warm_up = in_warmup(rows, rules.warmup)
     t, at, slot, status = 0, 0, -1, PLAYING
@@ -98,18 +89,19 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
         t += 1
         slot = slot + 1 if slot + 1 < len(queue.first) else 0
         clock = clock_with_pending(policy, t, horizon, len(rows), best, pending)
-        chosen = choose_pending(policy, table, state, clock, rng, scores, in_warm_up, pending)
+        chosen = choose(policy, table, state, clock, rng, scores, in_warm_up, pending)
         if chosen < 0:
             return State(state.round, state.active_arms, state.t, at, NOT_A_NUMBER)
+        rows[chosen]["pending"] += 1
         number, n = rows[chosen]["number"], rows[chosen]["pulls"] + rows[chosen]["pending"]
-        x, seen, gap, part = draw_at(run, chosen, n, t, path, part)
+        x, gap, part = draw_at(run, chosen, n, t, path, part)
         lost += gap
         if x != x:
             return State(state.round, state.active_arms, state.t, at, ARM_FAILED - number)
-        delay = nth_delay(model, key, number, n, x)
-        due = due_after(t, delay, model.batch)
+        delay = delayed_rewards.nth_delay(model, key, number, n, x)
+        due = delayed_rewards.due_after(t, delay, model.batch)
         if delay >= 0 and due <= horizon:
-            enqueue(queue, slot, due - t, chosen, seen)
+            delayed_rewards.enqueue(queue, slot, due - t, chosen, clipped(x, run.clip))
         now, queue.first[slot] = queue.first[slot], -1
         while now >= 0 and state.status == PLAYING:
             round, active, known_rewards, _, _ = state
@@ -117,9 +109,9 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
             enter_step(adjustment, t - (slot - now if now <= slot else slot - now + len(queue.first)))
             clock = clock_with_pending(policy, known_rewards, horizon, len(rows), best, t - known_rewards)
             before = State(round, active, known_rewards, at, PLAYING)
-            state = apply_pending(
-                policy, table, before, queue.place[now], queue.reward[now], clock, rng, in_warm_up
-            )
+            place = queue.place[now]
+            rows[place]["pending"] -= 1
+            state = update(policy, table, before, place, queue.reward[now], clock, rng, in_warm_up)
             if state.active_arms < active:
                 record_eliminated(rows, t, queue.eliminated)
             if in_warm_up or rules.admits_later:

@@ -83,24 +83,26 @@ def new_scores(policy: Policy, arms: int) -> Floats:
     """Return the working memory of a choice."""
     if policy.top_two:
         return np.zeros(3 * arms)
-    return np.zeros(4 * arms + 2 * tree_width(arms) if samples_posteriors(type(policy)) else arms)
+    return np.zeros(5 * arms + 2 * tree_width(arms) if samples_posteriors(type(policy)) else arms)
 
 
 class Posteriors(NamedTuple):
-    """The distributions of all arms, their rates, the sum tree of the rates (0 if negative), and room."""
+    """The distributions of all arms, their rates, and the sum tree of the rates (0 if negative)."""
 
     first: Floats
     second: Floats
     rate: Floats
+    always: Floats  # the places of arms of negative rate, which are drawn at every step
+    samples: Floats  # room
     tree: Floats
-    samples: Floats
 
 
 @jittable_inline
 def posteriors_in(scores: Floats, size: int) -> Posteriors:
     """Return the parts of the working memory."""
     first, second, rate = scores[:size], scores[size : 2 * size], scores[2 * size : 3 * size]
-    return Posteriors(first, second, rate, scores[4 * size :], scores[3 * size : 4 * size])
+    always, samples = scores[3 * size : 4 * size], scores[4 * size : 5 * size]
+    return Posteriors(first, second, rate, always, samples, scores[5 * size :])
 
 
 @jittable_inline
@@ -110,13 +112,6 @@ def set_rate(tree: Floats, i: int, rate: float) -> None:
     tree[node] = rate
     while node > 1:
         node >>= 1
-        tree[node] = tree[2 * node] + tree[2 * node + 1]
-
-
-@jittable
-def sum_tree(tree: Floats) -> None:
-    """Compute all sums of the tree from its leaves."""
-    for node in range(len(tree) // 2 - 1, 0, -1):
         tree[node] = tree[2 * node] + tree[2 * node + 1]
 
 
@@ -134,20 +129,24 @@ def find(tree: Floats, position: float) -> int:
 
 
 @jittable
-def fill(policy: Any, table: ArmTable, level: QuantileLevel, arms: Posteriors) -> bool:
-    """Compute the posteriors anew; return False if a parameter is nan."""
-    first, second, rate, tree, _ = arms
+def fill(policy: Any, table: ArmTable, level: QuantileLevel, arms: Posteriors) -> int:
+    """Compute the posteriors anew; return how many arms are always drawn, -1 if a parameter is nan."""
+    first, second, rate, always, _, tree = arms
     size, width = len(table.rows), len(tree) // 2
-    proper = True
+    count, proper = 0, True
     for i in range(size):
         first[i], second[i] = posterior(policy, arm_view(policy, table, i))
         rate[i] = exceedance(policy, float(first[i]), float(second[i]), level).rate
         tree[width + i] = max(rate[i], 0.0)
         proper &= rate[i] == rate[i]
+        if rate[i] < 0.0:
+            always[count] = i
+            count += 1
     for i in range(width + size, 2 * width):
         tree[i] = 0.0
-    sum_tree(tree)
-    return bool(proper)
+    for node in range(width - 1, 0, -1):
+        tree[node] = tree[2 * node] + tree[2 * node + 1]
+    return count if proper else -1
 
 
 @jittable_inline
@@ -158,7 +157,7 @@ def largest_above(
 
     ``chosen`` and ``best`` are those of the arms that were drawn already.
     """
-    first, second, rate, tree, _ = arms
+    first, second, rate, _, _, tree = arms
     before, total, position = -1, float(tree[1]), 0.0
     ahead, scale = threshold_excess(policy, level, best)
     while True:
@@ -200,7 +199,7 @@ def largest_below(
     policy: Any, arms: Posteriors, level: QuantileLevel, rng: Any, chosen: int, best: float
 ) -> int:
     """Draw all arms that were not drawn, given that none exceeds the threshold; return as above."""
-    first, second, rate, _, samples = arms
+    first, second, rate, _, samples, _ = arms
     drawn = int(rng.state["drawn"])
     draw_all(policy, first, second, rng.state["key"], drawn, samples)
     rng.state["drawn"] = drawn + len(samples)
@@ -214,20 +213,25 @@ def largest_below(
     return chosen
 
 
+@jittable_inline
+def largest(policy: Any, arms: Posteriors, count: int, level: QuantileLevel, rng: Any) -> int:
+    """Return the place of the arm with the largest sample; ``count`` arms are always drawn."""
+    chosen, best = -1, -np.inf
+    for k in range(count):
+        i = int(arms.always[k])
+        x = draw(policy, float(arms.first[i]), float(arms.second[i]), rng)
+        if chosen < 0 or x > best:
+            chosen, best = i, x
+    chosen, best = largest_above(policy, arms, level, rng, chosen, best)
+    return chosen if best >= level.x else largest_below(policy, arms, level, rng, chosen, best)
+
+
 @jittable
 def largest_sample(policy: Any, table: ArmTable, round: SamplingRound, rng: Any, scores: Floats) -> int:
     """Return the place of the arm with the largest sample, -1 if a parameter is nan."""
     level, arms = level_of(policy, round.threshold, round.steepness), posteriors_in(scores, len(table.rows))
-    if not fill(policy, table, level, arms):
-        return -1
-    chosen, best = -1, -np.inf
-    for i in range(len(table.rows)):
-        if arms.rate[i] < 0.0:
-            x = draw(policy, float(arms.first[i]), float(arms.second[i]), rng)
-            if chosen < 0 or x > best:
-                chosen, best = i, x
-    chosen, best = largest_above(policy, arms, level, rng, chosen, best)
-    return chosen if best >= level.x else largest_below(policy, arms, level, rng, chosen, best)
+    count = fill(policy, table, level, arms)
+    return largest(policy, arms, count, level, rng) if count >= 0 else -1
 
 
 @jittable_inline

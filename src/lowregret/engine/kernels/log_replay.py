@@ -14,7 +14,7 @@ from lowregret.engine.bridge.compile import compiled
 from lowregret.engine.kernels.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, stream, uniform
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.runs import RunMemory, prepare_run
-from lowregret.engine.kernels.state import ArmTable, Rows, State
+from lowregret.engine.kernels.state import Rows, State
 from lowregret.engine.kernels.statistics import best_mean, clipped
 from lowregret.engine.kernels.step import choose, count_active, in_warmup, update
 from lowregret.engine.status import NOT_A_NUMBER, PLAYING, STOPPED
@@ -32,29 +32,32 @@ class LogArrays(NamedTuple):
     share: Floats
 
 
+class Replay(NamedTuple):
+    """What all replays of a log share."""
+
+    first_round: Any
+    arms: Rows
+    log: LogArrays
+    horizon: int
+    clip: bool  # whether the policy sees rewards clipped to [0, 1]
+    seed: Any
+    stop: Integers
+
+
 def replay_runs(
     policy: Any,
-    clip: bool,
-    first: Any,
-    arms: Rows,
-    log: LogArrays,
-    seed: Any,
+    replay: Replay,
     start: int,
-    horizon: int,
     matched: Integers,
     total: Floats,
     events: Integers,
-    stop: Integers,
     memory: RunMemory,
     scores: Floats,
 ) -> int:
     """Read the log as often as the outputs have entries, the first time as resample number ``start``."""
-    table, rng = memory.table, Rng(memory.states[0])
     for number in range(start, start + len(matched)):
-        prepare_run(arms, seed, number, True, memory)
-        state, earned = replay_once(
-            policy, clip, first, rng, table, log, seed, number, horizon, events, stop, scores
-        )
+        prepare_run(replay.arms, replay.seed, number, True, memory)
+        state, earned = replay_once(policy, replay, number, memory, events, scores)
         if state.status < 0:
             return state.status
         matched[number - start], total[number - start] = state.t, earned
@@ -63,21 +66,12 @@ def replay_runs(
 
 @compiled
 def replay_once(
-    policy: Any,
-    clip: bool,
-    first: Any,
-    rng: Rng,
-    table: ArmTable,
-    log: LogArrays,
-    seed: Any,
-    number: int,
-    horizon: int,
-    events: Integers,
-    stop: Integers,
-    scores: Floats,
+    policy: Any, replay: Replay, number: int, memory: RunMemory, events: Integers, scores: Floats
 ) -> tuple[State, float]:
     """Read a log once; return the state, in which ``t`` rows have matched, and the sum of their rewards."""
-    rows, rules = table.rows, rules_of(policy)
+    first, _, log, horizon, clip, seed, stop = replay
+    table, rng, rules = memory.table, Rng(memory.states[0]), rules_of(policy)
+    rows = table.rows
     state = State(first, count_active(rows), 0, 0, PLAYING)
     warm_steps, event, earned = rules.warmup * state.active_arms, 0, 0.0
     while state.t < horizon and state.status == PLAYING:
@@ -87,7 +81,7 @@ def replay_once(
         place = choose(policy, table, state, clock, rng, scores, warm, 0)
         if place < 0:
             return State(round, active, t, 0, NOT_A_NUMBER), 0.0
-        event, at = search(log, rows[place]["number"], event, seed, number)
+        event, at = next_accepted(log, rows[place]["number"], event, seed, number)
         if at < 0:
             break
         t, x = t + 1, log.reward[at]
@@ -102,7 +96,7 @@ def replay_once(
 
 
 @compiled
-def search(log: LogArrays, wanted: int, event: int, seed: Any, number: int) -> tuple[int, int]:
+def next_accepted(log: LogArrays, wanted: int, event: int, seed: Any, number: int) -> tuple[int, int]:
     """Read on to the next accepted row of an arm; return how many rows are read, and the row or -1."""
     rows = stream(seed, number, RESAMPLE_STREAM)
     draws = stream(seed, number, ACCEPT_STREAM)

@@ -54,26 +54,6 @@ class Exceedance(NamedTuple):
     steepness: float
 
 
-def _normal_posterior(policy: Any, arm: Any) -> Any:
-    return policy.normal_posterior(arm)
-
-
-def _beta_posterior(policy: Any, arm: Any) -> Any:
-    return policy.beta_posterior(arm)
-
-
-def _normal_min_arms(policy: Any) -> int:
-    return MIN_NORMAL_ARMS
-
-
-def _beta_min_arms(policy: Any) -> int:
-    return MIN_BETA_ARMS
-
-
-def _normal_level(policy: Any, threshold: float, steepness: float) -> QuantileLevel:
-    return QuantileLevel(threshold, steepness, threshold, 0.0)
-
-
 def _beta_level(policy: Any, threshold: float, steepness: float) -> QuantileLevel:
     small = exp(-abs(threshold))
     large = 1.0 / (1.0 + small)
@@ -82,20 +62,8 @@ def _beta_level(policy: Any, threshold: float, steepness: float) -> QuantileLeve
     return QuantileLevel(threshold, steepness, x, rest)
 
 
-def _normal_distance(policy: Any, level: QuantileLevel, x: float) -> float:
-    return x - level.x
-
-
 def _beta_distance(policy: Any, level: QuantileLevel, x: float) -> float:
     return log(x / (1.0 - x)) - level.threshold if x < 1.0 else np.inf
-
-
-def _normal_quantile(policy: Any, mean: float, deviation: float, z: float) -> float:
-    return mean + z * abs(deviation)
-
-
-def _beta_quantile(policy: Any, a: float, b: float, z: float) -> float:
-    return log(a / b) + z * sqrt(1.0 / a + 1.0 / b)
 
 
 @jittable_inline
@@ -143,14 +111,6 @@ def _beta_exceedance(policy: Any, a: float, b: float, level: QuantileLevel) -> E
         root = sqrt(a * b / total)
         return drawn_always(fall / root, 1.0 / root)
     return Exceedance(-log1p(-bound), bound * (fall + total * level.x * level.rest / fall), fall)
-
-
-def _normal_draw(policy: Any, mean: float, deviation: float, rng: Any) -> float:
-    return mean + deviation * rng.normal()
-
-
-def _beta_draw(policy: Any, a: float, b: float, rng: Any) -> float:
-    return rng.beta(a, b)
 
 
 @jittable_inline
@@ -210,12 +170,23 @@ def of_family(normal: Any, beta: Any, inline: bool = True) -> Any:
     return by_policy_class(lambda kind: normal if kind.overrides("normal_posterior") else beta, inline)
 
 
-posterior = of_family(_normal_posterior, _beta_posterior)
-min_arms = of_family(_normal_min_arms, _beta_min_arms)
-level_of = of_family(_normal_level, _beta_level)
-quantile_of = of_family(_normal_quantile, _beta_quantile, inline=False)
-exceedance = of_family(_normal_exceedance, _beta_exceedance, inline=False)
-distance_of = of_family(_normal_distance, _beta_distance)
-draw = of_family(_normal_draw, _beta_draw)
+posterior = of_family(
+    lambda policy, arm: policy.normal_posterior(arm), lambda policy, arm: policy.beta_posterior(arm)
+)
+draw = of_family(
+    lambda policy, mean, deviation, rng: mean + deviation * rng.normal(),
+    lambda policy, a, b, rng: rng.beta(a, b),
+)
 draw_all = of_family(_draw_normals, _draw_betas, inline=False)
 draw_above = of_family(_normal_draw_above, _beta_draw_above)
+exceedance = of_family(_normal_exceedance, _beta_exceedance, inline=False)
+min_arms = of_family(lambda policy: MIN_NORMAL_ARMS, lambda policy: MIN_BETA_ARMS)
+level_of = of_family(
+    lambda policy, threshold, steepness: QuantileLevel(threshold, steepness, threshold, 0.0), _beta_level
+)
+distance_of = of_family(lambda policy, level, x: x - level.x, _beta_distance)
+quantile_of = of_family(
+    lambda policy, mean, deviation, z: mean + z * abs(deviation),
+    lambda policy, a, b, z: log(a / b) + z * sqrt(1.0 / a + 1.0 / b),
+    inline=False,
+)

@@ -13,20 +13,7 @@ from lowregret.engine.bridge.own_sampler import call_sampler
 from lowregret.engine.kernels.rng import beta, exponential, normal, poisson, positive, uniform
 from lowregret.engine.kernels.state import GIVEN as GIVEN
 from lowregret.engine.kernels.statistics import clipped
-from lowregret.environments.families import (
-    BERNOULLI,
-    BETA,
-    EMPIRICAL,
-    EXPONENTIAL,
-    GAUSSIAN,
-    LOGNORMAL,
-    PARETO,
-    POISSON,
-    REVENUE,
-    SAMPLED,
-    TRUNCNORMAL,
-    UNIFORM,
-)
+from lowregret.environments import families
 from lowregret.special.quantiles import normal_upper
 
 external(normal_upper)
@@ -61,9 +48,9 @@ def draw(source: RewardSource, n: int) -> float:
 
     No array is passed in here: Numba would count references to it at every pull.
     """
-    if source.kind == BERNOULLI:
+    if source.kind == families.BERNOULLI:
         return source.c if uniform(source.key, n) < source.a else source.b
-    if source.kind == GAUSSIAN:
+    if source.kind == families.GAUSSIAN:
         return source.a + source.b * normal(source.key, n)
     return _draw_other(source.kind, source.key, source.a, source.b, source.c, source.d, n)
 
@@ -71,26 +58,26 @@ def draw(source: RewardSource, n: int) -> float:
 @external
 def _draw_other(kind: int, key: Any, a: float, b: float, c: float, d: float, n: int) -> float:
     """Draw from a family that is used less often; apart, so that the others stay fast."""
-    if kind == BETA:
+    if kind == families.BETA:
         return c + d * beta(a, b, key, n)
-    if kind == EXPONENTIAL:
+    if kind == families.EXPONENTIAL:
         return a + b * exponential(key, n)
-    if kind == POISSON:
+    if kind == families.POISSON:
         return b + c * poisson(a, key, n)
-    if kind == UNIFORM:
+    if kind == families.UNIFORM:
         return a + b * uniform(key, n)
-    if kind == EMPIRICAL:
+    if kind == families.EMPIRICAL:
         return a + int(uniform(key, n) * b)
-    if kind == LOGNORMAL:
+    if kind == families.LOGNORMAL:
         return c + exp(a + b * normal(key, n))
-    if kind == PARETO:
+    if kind == families.PARETO:
         return c + b * positive(key, n) ** (-1.0 / a)
-    if kind == TRUNCNORMAL:
+    if kind == families.TRUNCNORMAL:
         return a + b * normal_upper(c + uniform(key, n) * (d - c))
-    if kind == REVENUE:
+    if kind == families.REVENUE:
         share = positive(key, n)
         return d + exp(b + c * normal_upper(share / a * (1.0 - 2.0**-53))) if share <= a else d
-    if kind == SAMPLED:
+    if kind == families.SAMPLED:
         return b + c * call_sampler(int(a), key, n)
     return a + n - 1.0
 
@@ -114,10 +101,10 @@ def draw_rewards(
     source: RewardSource, data: Floats, after: int, count: int, clip: bool, rewards: Floats
 ) -> None:
     """Write the next rewards of an arm after its first ``after`` ones, clipped to [0, 1] if wanted."""
-    if source.kind == BERNOULLI:  # in vectors
+    if source.kind == families.BERNOULLI:  # in vectors
         for k in range(count):
             rewards[k] = source.c if uniform(source.key, after + 1 + k) < source.a else source.b
-    elif source.kind == GAUSSIAN:
+    elif source.kind == families.GAUSSIAN:
         for k in range(count):
             rewards[k] = source.a + source.b * normal(source.key, after + 1 + k)
     else:

@@ -29,20 +29,14 @@ from lowregret.engine.bridge.compile import (
 _MASK = 2**64 - 1
 _STEP, _MIX1, _MIX2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
-POLICY_STREAM = -1
-"""The place of an arm's number in ``stream`` for the draws of the policy itself."""
-SHUFFLE_STREAM = -2
-"""The same for the order in which ties are broken."""
-RESAMPLE_STREAM = -3
-"""The same for the rows of a resampled log."""
-ACCEPT_STREAM = -4
-"""The same for the draws that decide which rows of a log count."""
-ASSIGNMENT_STREAM = -5
-"""The same for the draws by which a live agent gives arms their minimum shares."""
-DELAY_STREAM = -6
-"""The same for the delays of rewards."""
-PROBLEM_STREAM = -7
-"""The same for the arms of a run, where each run has its own."""
+POLICY_STREAM = -1  # the draws of the policy itself
+SHUFFLE_STREAM = -2  # the order in which ties are broken
+RESAMPLE_STREAM = -3  # the rows of a resampled log
+ACCEPT_STREAM = -4  # which rows of a log count
+ASSIGNMENT_STREAM = -5  # by which a live agent gives arms their minimum shares
+DELAY_STREAM = -6  # the delays of rewards
+PROBLEM_STREAM = -7  # the arms of a run, where each run has its own
+"""What stands for the number of an arm in ``stream``, by what is drawn."""
 
 
 def bits(key: Any, n: int) -> Any:

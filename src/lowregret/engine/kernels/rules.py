@@ -19,7 +19,6 @@ class Rules(NamedTuple):
     eliminates_dominated: bool  # by lower bounds
     uses_best: bool
     needs_horizon: bool
-    remembers: bool  # has a memory of each arm
     index_moves: bool  # with time
     index_increases: bool
     admits_later: bool
@@ -35,7 +34,7 @@ def admits_later(kind: type[Policy]) -> bool:
 
 
 _attributes = attrgetter(
-    "warmup", "eliminates_permanently", "lower_bound", "arm_index", "uses_best", "needs", "Memory",
+    "warmup", "eliminates_permanently", "lower_bound", "arm_index", "uses_best", "needs",
     "index_trend", "initially_active", "next_round", "counts_pending", "index_depends_on", "separable_width",
     "transform_reward", "uses_arms", "accepts",
 )  # fmt: skip
@@ -56,7 +55,6 @@ def _rules(kind: Any, attributes: tuple[Any, ...]) -> Rules:
         eliminates_dominated=kind.overrides("lower_bound"),
         uses_best=kind.uses_best,
         needs_horizon="horizon" in kind.needs,
-        remembers=kind.Memory is not None,
         index_moves=kind.index_trend != "constant",
         index_increases=kind.index_trend == "increasing",
         admits_later=admits_later(kind),

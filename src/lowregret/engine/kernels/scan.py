@@ -6,17 +6,11 @@ from typing import Any, NamedTuple
 
 from lowregret._common.arrays import Floats
 from lowregret.engine.encoding import Encoding
-from lowregret.engine.kernels.answers import answer, answer_rest, answer_warm_up
+from lowregret.engine.kernels.answers import answer, answer_rest
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import (
-    Run,
-    draw_reward,
-    end_step,
-    record_step,
-    warm_up,
-)
+from lowregret.engine.kernels.simulated_run import Run, draw_reward, end_step, record_step
 from lowregret.engine.kernels.state import State
 from lowregret.engine.kernels.statistics import best_mean
 from lowregret.engine.kernels.step import choose, in_warmup, update
@@ -44,13 +38,14 @@ def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
 def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Play one run of any policy."""
     table, horizon, rules = run.table, run.horizon, rules_of(policy)
-    state = warm_up(policy, state, rng, run)
-    answer_warm_up(policy, run.answers, table, state, clock_at(state.t, horizon, len(table.rows), 0.0))
-    while state.status == PLAYING and state.t < horizon and (state.active_arms > 1 or not rules.ends_alone):
+    warm_steps = rules.warmup * state.active_arms
+    while state.status == PLAYING and state.t < horizon:
         round, active, t, at, _ = state
+        warm = t < warm_steps or (rules.admits_later and in_warmup(table.rows, rules.warmup))
+        if active == 1 and rules.ends_alone and not warm:
+            break
         t += 1
         clock = clock_at(t, horizon, len(table.rows), best_mean(table) if rules.uses_best else 0.0)
-        warm = rules.admits_later and in_warmup(table.rows, rules.warmup)
         chosen = choose(policy, table, state, clock, rng, scratch.scores, warm, 0)
         if chosen < 0:
             return State(round, active, t, at, NOT_A_NUMBER)

@@ -47,25 +47,15 @@ def _tilt_normals(policy: Any, m: float, s: float, other: float, r: float) -> tu
     return -0.5 * gap * gap / (v + w), (m * w + other * v) / (v + w), gap / (v + w)
 
 
-def _draw_beta(policy: Any, a: float, b: float, mean: float, rng: Any) -> float:
-    return rng.beta((a + b) * mean, (a + b) * (1.0 - mean))
-
-
-def _draw_normal(policy: Any, m: float, s: float, mean: float, rng: Any) -> float:
-    return mean + s * rng.normal()
-
-
-def _log_odds_ratio(policy: Any, x: float, y: float) -> float:
-    return log(x / y * ((1.0 - y) / (1.0 - x))) if 0.0 < y < x < 1.0 else np.inf
-
-
-def _difference(policy: Any, x: float, y: float) -> float:
-    return x - y
-
-
 tilt = of_family(_tilt_normals, _tilt_betas)
-draw_at = of_family(_draw_normal, _draw_beta)
-log_ratio = of_family(_difference, _log_odds_ratio)
+draw_at = of_family(
+    lambda policy, m, s, mean, rng: mean + s * rng.normal(),
+    lambda policy, a, b, mean, rng: rng.beta((a + b) * mean, (a + b) * (1.0 - mean)),
+)
+log_ratio = of_family(
+    lambda policy, x, y: x - y,
+    lambda policy, x, y: log(x / y * ((1.0 - y) / (1.0 - x))) if 0.0 < y < x < 1.0 else np.inf,
+)
 
 
 @jittable

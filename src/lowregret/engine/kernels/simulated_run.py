@@ -17,7 +17,7 @@ from lowregret.engine.kernels.rewards import exhausted, nth_reward, reward_sourc
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.state import ArmTable, Rows, State
-from lowregret.engine.kernels.statistics import best_mean, clipped, observe, observes_plainly
+from lowregret.engine.kernels.statistics import clipped, observe, observes_plainly
 from lowregret.engine.kernels.step import count_active
 from lowregret.engine.status import ARM_FAILED, PLAYING, STOPPED
 from lowregret.policies import Policy
@@ -81,18 +81,10 @@ def record_step(path: Integers, t: int, number: int, round: int, active: int) ->
 
 @compiled_inline
 def draw_reward(run: Run, i: int) -> float:
-    """Draw the next reward of the arm in place ``i``, nan if it has none left."""
+    """Draw the next reward of the arm in place ``i``, as the policy sees it; nan if it has none left."""
     row = run.table.rows[i]
     source, n = reward_source(row), row["pulls"] + 1
     return np.nan if exhausted(source, n) else clipped(nth_reward(source, run.data, n), run.clip)
-
-
-@compiled_inline
-def draw_nth_reward(run: Run, i: int, n: int) -> tuple[float, float]:
-    """Draw the n-th reward of the arm in place ``i``, nan if it has fewer; return it as it is and as seen."""
-    source = reward_source(run.table.rows[i])
-    x = np.nan if exhausted(source, n) else nth_reward(source, run.data, n)
-    return x, clipped(x, run.clip)
 
 
 @compiled
@@ -131,7 +123,7 @@ def pull_each(observer: Any, times: int, rng: Rng, number: int, run: Run) -> tup
     None serves all such policies.
     """
     table, rows = run.table, run.table.rows
-    t, at, active, rules = 0, 0, count_active(rows), rules_of(observer)
+    t, at, active = 0, 0, count_active(rows)
     for _ in range(times):
         if run.stop[0]:
             return t, at, STOPPED
@@ -144,8 +136,7 @@ def pull_each(observer: Any, times: int, rng: Rng, number: int, run: Run) -> tup
             if x != x:
                 return t, at, ARM_FAILED - rows[i]["number"]
             t += 1
-            best = best_mean(table) if rules.remembers and rules.uses_best else 0.0
-            observe(observer, table, i, x, clock_at(t, run.horizon, len(rows), best), rng)
+            observe(observer, table, i, x, clock_at(t, run.horizon, len(rows), 0.0), rng)
             record_step(run.path, t, rows[i]["number"], number, active)
             at = record_if_due(run, t, at)
     return t, at, PLAYING

@@ -111,12 +111,12 @@ def first_largest(values: Floats) -> int:
 
 
 @jittable_inline
-def _add(table: ArmTable, place: int, x: float, warmup: int) -> None:
+def _add(policy: Any, table: ArmTable, place: int, x: float, clock: Clock, rng: Rng) -> None:
     """Add a reward to the sums of an arm, and to an adjustment."""
     row = table.rows[place]
     sums = add_reward(read_sums(row), x)
     write_sums(row, sums, mean_of(sums.n, sums.origin, sums.total))
-    _adjust(table.adjustment, int(row["number"]), x, warmup)
+    _adjust(table.adjustment, int(row["number"]), x, rules_of(policy).warmup)
 
 
 @jittable_inline
@@ -139,34 +139,12 @@ def enter_step(adjustment: Any, t: int) -> None:
         adjustment.enter(t)
 
 
-def _observe_plainly(policy: Any, table: ArmTable, place: int, reward: float, clock: Clock, rng: Rng) -> None:
-    _add(table, place, reward, rules_of(policy).warmup)
-
-
-def _observe(policy: Any, table: ArmTable, place: int, reward: float, clock: Clock, rng: Rng) -> None:
-    x = policy.transform_reward(reward, rng)
-    store_reward(policy, table, place, x, clock)
-    memory = memory_after(policy, arm_view(policy, table, place), x, clock, rng)
-    _add(table, place, x, rules_of(policy).warmup)
-    policy.write_memory(table.rows[place], memory)
-
-
-def _update_memory(policy: Any, arm: Arm, x: float, clock: Clock, rng: Rng) -> Any:
-    return policy.update_memory(arm, x, clock)
-
-
-def _update_memory_drawn(policy: Any, arm: Arm, x: float, clock: Clock, rng: Rng) -> Any:
-    return policy.update_memory(arm, x, clock, rng)
-
-
 @by_policy_class
 def memory_after(kind: type[Policy]) -> Any:
     """Return the memory of an arm after a reward."""
-    return _update_memory_drawn if takes_rng(kind, "update_memory") else _update_memory
-
-
-def _store_none(policy: Any, table: ArmTable, place: int, x: float, clock: Clock) -> None:
-    """Store nothing, for a policy that does not look at the rewards of an arm."""
+    if takes_rng(kind, "update_memory"):
+        return lambda policy, arm, x, clock, rng: policy.update_memory(arm, x, clock, rng)
+    return lambda policy, arm, x, clock, rng: policy.update_memory(arm, x, clock)
 
 
 def _store(policy: Any, table: ArmTable, place: int, x: float, clock: Clock) -> None:
@@ -192,16 +170,24 @@ def _store_with_total(policy: Any, table: ArmTable, place: int, x: float, clock:
 def store_reward(kind: type[Policy]) -> Any:
     """Store the next reward of an arm, if the policy looks at its rewards."""
     if not kind.uses_rewards:
-        return _store_none
+        return lambda policy, table, place, x, clock: None
     if kind.uses_totals:
         return _store_with_total
     return _store_with_time if kind.uses_times else _store
 
 
+def _observe(policy: Any, table: ArmTable, place: int, reward: float, clock: Clock, rng: Rng) -> None:
+    x = policy.transform_reward(reward, rng)
+    store_reward(policy, table, place, x, clock)
+    memory = memory_after(policy, arm_view(policy, table, place), x, clock, rng)
+    _add(policy, table, place, x, clock, rng)
+    policy.write_memory(table.rows[place], memory)
+
+
 @by_policy_class
 def observe(kind: type[Policy]) -> Any:
     """Add a reward to all that is kept of an arm."""
-    return _observe_plainly if observes_plainly(kind) else _observe
+    return _add if observes_plainly(kind) else _observe
 
 
 def observes_plainly(kind: type[Policy]) -> bool:

@@ -4,9 +4,8 @@ Both are plain Python that also compiles. The reference engine loops over them i
 of a log and the live agent call them compiled. Arms are named by their place in the table, the order in which
 ties are broken. Whatever plays faster (``engine.kernels.lazy``) is tested against them.
 
-Where rewards are delayed, the same two get the time and the counts of a game in which some pulls are pending:
-``choose_pending`` and ``apply_pending``, which live agents and the simulator share. With no pull pending they
-are, step by step, the scan.
+Where rewards are delayed, the clock is ``clock_with_pending``, and who plays counts in the row of an arm
+which of its pulls are ``pending``. Arms are eliminated and rounds end by the ``State.t`` known rewards.
 """
 
 from __future__ import annotations
@@ -138,7 +137,6 @@ def _largest_index(
 def _next_on_list(
     policy: Any, table: ArmTable, state: State, clock: Clock, rng: Rng, scores: Floats, waiting: int
 ) -> int:
-    """Return the next arm of the list."""
     return first_candidate(table.rows, state.active_arms)
 
 
@@ -198,26 +196,21 @@ def _top_two(
     return second_arm(policy, leader, first, second, scores[2 * size : 3 * size], rng)
 
 
-def _chosen(policy: Any, table: ArmTable, clock: Clock, rng: Rng, round: Any) -> int:
-    return int(policy.choose(Arms(policy, table), clock, rng))
-
-
-def _chosen_in_round(policy: Any, table: ArmTable, clock: Clock, rng: Rng, round: Any) -> int:
-    return int(policy.choose(Arms(policy, table), clock, rng, round))
-
-
 @by_policy_class
 def chosen_place(kind: type[Policy]) -> Any:
     """Return the place that the policy chooses itself."""
-    return _chosen_in_round if kind.overrides("first_round") else _chosen
+    if kind.overrides("first_round"):
+        return lambda policy, arms, clock, rng, round: policy.choose(arms, clock, rng, round)
+    return lambda policy, arms, clock, rng, round: policy.choose(arms, clock, rng)
 
 
 def _own_choice(
     policy: Any, table: ArmTable, state: State, clock: Clock, rng: Rng, scores: Floats, waiting: int
 ) -> int:
     """Return the place that the policy chooses; if that arm may not be pulled, that of one which may."""
-    place = chosen_place(policy, table, clock, rng, state.round)
-    Arms(policy, table).active(place)  # raises for a place without an arm
+    arms = Arms(policy, table)
+    place = int(chosen_place(policy, arms, clock, rng, state.round))
+    arms.active(place)  # raises for a place without an arm
     if not is_candidate(table.rows[place], state.active_arms):
         return first_candidate(table.rows, state.active_arms)
     return place if place >= 0 else place + len(table.rows)
@@ -294,31 +287,20 @@ def log_eliminated(rows: Rows, t: int) -> int:
     return active
 
 
-def _next_round(policy: Any, table: ArmTable, t: int, clock: Clock, round: Any, rng: Rng) -> tuple[Any, int]:
-    return policy.next_round(Arms(policy, table), clock, round), log_eliminated(table.rows, t)
-
-
-def _next_round_drawn(
-    policy: Any, table: ArmTable, t: int, clock: Clock, round: Any, rng: Rng
-) -> tuple[Any, int]:
-    return policy.next_round(Arms(policy, table), clock, round, rng), log_eliminated(table.rows, t)
-
-
-def _same_round(policy: Any, table: ArmTable, t: int, clock: Clock, round: Any, rng: Rng) -> tuple[Any, int]:
-    return round, count_active(table.rows)
-
-
 @by_policy_class
 def end_round(kind: type[Policy]) -> Any:
     """Return the following round, and how many arms are active."""
     if not kind.overrides("first_round"):
-        return _same_round
-    return _next_round_drawn if takes_rng(kind, "next_round") else _next_round
-
-
-def _eliminate_none(policy: Any, table: ArmTable, state: State, place: int, clock: Clock, rng: Rng) -> State:
-    """Leave all arms as they are, for a policy without lower bounds and rounds."""
-    return state
+        return lambda policy, table, t, clock, round, rng: (round, count_active(table.rows))
+    if takes_rng(kind, "next_round"):
+        return lambda policy, table, t, clock, round, rng: (
+            policy.next_round(Arms(policy, table), clock, round, rng),
+            log_eliminated(table.rows, t),
+        )
+    return lambda policy, table, t, clock, round, rng: (
+        policy.next_round(Arms(policy, table), clock, round),
+        log_eliminated(table.rows, t),
+    )
 
 
 def _eliminate(policy: Any, table: ArmTable, state: State, place: int, clock: Clock, rng: Rng) -> State:
@@ -373,15 +355,10 @@ def _update_threshold(
     return State(round, state.active_arms, state.t, state.recorded, state.status)
 
 
-def _keep_round(policy: Any, table: ArmTable, place: int, round: Any) -> Any:
-    """Return the round as it is, for a policy without a threshold."""
-    return round
-
-
 @by_policy_class
 def before_reward(kind: type[Policy]) -> Any:
     """Return the round without the arm that is about to change."""
-    return without_weight if samples_posteriors(kind) else _keep_round
+    return without_weight if samples_posteriors(kind) else lambda policy, table, place, round: round
 
 
 @jittable
@@ -417,7 +394,9 @@ def before_stop_of(kind: type[Policy]) -> Any:
         return _extend_list
     if samples_posteriors(kind):
         return _update_threshold
-    return _eliminate if any(map(kind.overrides, ("first_round", "lower_bound"))) else _eliminate_none
+    if any(map(kind.overrides, ("first_round", "lower_bound"))):
+        return _eliminate
+    return lambda policy, table, state, place, clock, rng: state
 
 
 before_stop = by_policy_class(before_stop_of)
@@ -454,34 +433,3 @@ def clock_with_pending(policy: Any, t: int, horizon: int, arms: int, best: float
         best = 0.0
     time = min(t, horizon) if rules.needs_horizon else t
     return clock_at(time, horizon, arms, best if rules.uses_best else 0.0)
-
-
-@jittable_inline
-def choose_pending(
-    policy: Any,
-    table: ArmTable,
-    state: State,
-    clock: Clock,
-    rng: Rng,
-    scores: Floats,
-    warm: bool,
-    waiting: int,
-) -> int:
-    """Choose an arm as ``step.choose`` does, and count its pull as pending."""
-    place = choose(policy, table, state, clock, rng, scores, warm, waiting)
-    if place >= 0:
-        table.rows[place]["pending"] += 1
-    return place
-
-
-@jittable_inline
-def apply_pending(
-    policy: Any, table: ArmTable, state: State, place: int, reward: float, clock: Clock, rng: Rng, warm: bool
-) -> State:
-    """Apply the reward of a pending pull as ``step.update`` does; return the state.
-
-    Arms are eliminated and rounds end by the rewards that are known, ``state.t`` with this one, not by the
-    pulls that are pending.
-    """
-    table.rows[place]["pending"] -= 1
-    return update(policy, table, state, place, reward, clock, rng, warm)

@@ -44,16 +44,9 @@ def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
 
 
 @compiled_inline
-def evaluate_always(lines: Floats, i: int) -> None:
-    """Compute the index of an arm at every step until it has a line."""
-    lines[0, i] = np.inf
-    lines[1, i], lines[2, i], lines[3, i] = 0.0, 0.0, 0.0
-
-
-@compiled_inline
-def evaluate_never(lines: Floats, i: int) -> None:
-    """Do not compute the index of an arm."""
-    lines[0, i] = -np.inf
+def evaluate(lines: Floats, i: int, always: bool) -> None:
+    """Compute the index of an arm at every step until it has a line, or never."""
+    lines[0, i] = np.inf if always else -np.inf
     lines[1, i], lines[2, i], lines[3, i] = 0.0, 0.0, 0.0
 
 
@@ -65,14 +58,7 @@ def set_line(policy: Any, arm: Arm, clock: Clock, index: float, lines: Floats, i
         lines[0, i] = index + 1e-9 + 1e-12 * abs(index)
         lines[1, i], lines[2, i], lines[3, i] = clock.log_t, clock.best, slope
     else:
-        evaluate_always(lines, i)
-
-
-@compiled_inline
-def line_is_positive(lines: Floats, i: int, clock: Clock) -> bool:
-    """Return whether an arm's line is above 0."""
-    height = lines[0, i] + (clock.log_t - lines[1, i]) - lines[3, i] * (clock.best - lines[2, i])
-    return not height <= 0.0
+        evaluate(lines, i, True)
 
 
 @compiled_inline
@@ -80,7 +66,8 @@ def list_arms(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng, 
     """Put arms with a positive index on the next list; return how many, -1 if an index is nan."""
     rows, listed = table.rows, 0
     for i in range(len(rows)):
-        if line_is_positive(lines, i, clock):
+        height = lines[0, i] + (clock.log_t - lines[1, i]) - lines[3, i] * (clock.best - lines[2, i])
+        if not height <= 0.0:
             arm = arm_view(policy, table, i)
             index = policy.arm_index(arm, clock, round, rng)
             if index != index:
@@ -88,7 +75,7 @@ def list_arms(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng, 
             if index > 0.0:
                 rows[i]["listed"] = True
                 listed += 1
-                evaluate_never(lines, i)
+                evaluate(lines, i, False)
             else:
                 set_line(policy, arm, clock, index, lines, i)
     return listed
@@ -99,17 +86,8 @@ def next_list(rows: Rows, listed: int, lines: Floats) -> int:
     """Start the next list; return how many arms are on it. The index of none of them is computed."""
     if listed == 0:
         for i in range(len(rows)):
-            evaluate_never(lines, i)
+            evaluate(lines, i, False)
     return start_list(rows, listed)
-
-
-@compiled
-def enter_means(rows: Rows, means: Tournament) -> None:
-    """Enter the means of all arms that were pulled."""
-    size = len(means.best) // 2
-    for i in range(len(rows)):
-        means.best[size + i] = rows[i]["mean"] if rows[i]["pulls"] > 0 else -np.inf
-    rebuild(means)
 
 
 def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
@@ -117,7 +95,9 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
     table, rows, uses_best = run.table, run.table.rows, rules_of(policy).uses_best
     round, _, t, at, status = warm_up(policy, state, rng, run)
     means, lines = scratch.means, scratch.lines
-    enter_means(rows, means)
+    for i in range(len(rows)):
+        means.best[len(means.best) // 2 + i] = rows[i]["mean"] if rows[i]["pulls"] > 0 else -np.inf
+    rebuild(means)
     i, remaining, listed = 0, next_list(rows, 0, lines), 0
     while status == PLAYING and t < run.horizon:
         while not rows[i]["active"]:
@@ -130,7 +110,7 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
         observe(policy, table, i, x, clock_at(t, run.horizon, len(rows), 0.0), rng)
         row["active"] = False
         remaining -= 1
-        evaluate_always(lines, i)
+        evaluate(lines, i, True)
         if uses_best:
             enter(means, i, row["mean"])
         clock = clock_at(t, run.horizon, len(rows), means.best[1] if uses_best else 0.0)

@@ -8,26 +8,12 @@ import numpy as np
 
 from lowregret.engine.bridge.compile import by_policy_class, compiled, compiled_inline
 from lowregret.engine.encoding import Encoding
-from lowregret.engine.kernels.lazy.streaks import (
-    Lookahead,
-    count_ahead,
-    find_streaks,
-    forget,
-    new_lookahead,
-    write_all_pulled,
-    write_pulled,
-)
+from lowregret.engine.kernels.lazy import streaks
 from lowregret.engine.kernels.lazy.tournament import Tournament, at_least, enter, new_tournament, rebuild
 from lowregret.engine.kernels.rewards import draw_rewards, reward_source
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import (
-    POLL_STEPS,
-    Run,
-    end_step,
-    record_step,
-    warm_up,
-)
+from lowregret.engine.kernels.simulated_run import POLL_STEPS, Run, end_step, record_step, warm_up
 from lowregret.engine.kernels.state import ArmTable, State
 from lowregret.engine.kernels.statistics import Sums, add_reward, arm_from_sums, read_sums
 from lowregret.engine.kernels.step import eliminate_dominated, end_round, log_eliminated
@@ -41,7 +27,7 @@ class Scratch(NamedTuple):
     """The working memory: the scores of all arms, and the pulls computed ahead."""
 
     tree: Tournament
-    ahead: Lookahead
+    ahead: streaks.Lookahead
 
 
 def applies(problem: Problem) -> bool:
@@ -52,7 +38,7 @@ def applies(problem: Problem) -> bool:
 
 
 def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
-    return Scratch(new_tournament(len(encoding.rows)), new_lookahead(len(encoding.rows)))
+    return Scratch(new_tournament(len(encoding.rows)), streaks.new_lookahead(len(encoding.rows)))
 
 
 @compiled
@@ -89,10 +75,10 @@ def look_ahead(
     One quantity after the other, so that the processor computes those of several pulls at once.
     """
     ahead, tree, row = scratch.ahead, scratch.tree, run.table.rows[i]
-    write_pulled(run.table.rows, ahead, i)
+    streaks.write_pulled(run.table.rows, ahead, i)
     source, sums, number = reward_source(row), read_sums(row), row["number"]
     most = min(most, len(ahead.scores)) if rules_of(policy).looks_ahead else 1
-    length = count_ahead(source, sums, most)
+    length = streaks.count_ahead(source, sums, most)
     if length < 1:
         return False
     rewards, totals, squares = ahead.scores, ahead.totals[i], ahead.squares[i]
@@ -110,67 +96,48 @@ def look_ahead(
         scores[k] = at_least(policy.arm_index(arm, clock, round, rng))
         if rules_of(policy).eliminates_dominated:
             lower_bounds[k] = policy.lower_bound(arm, clock, round)
-    find_streaks(ahead, i, length, tree.best[len(tree.best) // 2 + i])
+    streaks.find_streaks(ahead, i, length, tree.best[len(tree.best) // 2 + i])
     return True
-
-
-@compiled_inline
-def make_pulls(run: Run, ahead: Lookahead, i: int, t: int, count: int, round: Any, active: int) -> int:
-    """Pull an arm so many times, as computed; return the time."""
-    if len(run.path) > 0:
-        for step in range(t + 1, t + count + 1):
-            record_step(run.path, step, run.table.rows[i]["number"], round.number, active)
-    run.table.rows[i]["pulls"] += count
-    ahead.arms[i]["pulled"] += count
-    return t + count
 
 
 @compiled
 def _eliminate(
-    policy: Any, run: Run, ahead: Lookahead, i: int, t: int, round: Any, rng: Rng, active: int
+    policy: Any, run: Run, ahead: streaks.Lookahead, i: int, t: int, round: Any, rng: Rng, active: int
 ) -> int:
     rows = run.table.rows
-    write_all_pulled(rows, ahead)
+    streaks.write_all_pulled(rows, ahead)
     if eliminate_dominated(policy, run.table, clock_at(t, run.horizon, len(rows), 0.0), round, rng):
         active = log_eliminated(rows, t)
         record_step(run.path, t, rows[i]["number"], round.number, active)
     return active
 
 
-def _eliminate_none(
-    policy: Any, run: Run, ahead: Lookahead, i: int, t: int, round: Any, rng: Rng, active: int
-) -> int:
-    return active
-
-
 @by_policy_class
 def eliminate(kind: type[Policy]) -> Any:
     """Eliminate the dominated arms after a pull of one; return how many are active."""
-    return _eliminate if kind.overrides("lower_bound") else _eliminate_none
+    if kind.overrides("lower_bound"):
+        return _eliminate
+    return lambda policy, run, ahead, i, t, round, rng, active: active
 
 
 @compiled
 def _start_round(
-    policy: Any, run: Run, ahead: Lookahead, i: int, t: int, round: Any, active: int, rng: Rng
+    policy: Any, run: Run, ahead: streaks.Lookahead, i: int, t: int, round: Any, active: int, rng: Rng
 ) -> tuple[Any, int]:
     rows = run.table.rows
-    write_all_pulled(rows, ahead)
-    forget(ahead)
+    streaks.write_all_pulled(rows, ahead)
+    streaks.forget(ahead)
     round, active = end_round(policy, run.table, t, clock_at(t, run.horizon, len(rows), 0.0), round, rng)
     record_step(run.path, t, rows[i]["number"], round.number, active)
-    return round, active
-
-
-def _keep_round(
-    policy: Any, run: Run, ahead: Lookahead, i: int, t: int, round: Any, active: int, rng: Rng
-) -> tuple[Any, int]:
     return round, active
 
 
 @by_policy_class
 def start_round(kind: type[Policy]) -> Any:
     """Return the round that follows a pull of an arm, and how many arms are active."""
-    return _start_round if kind.overrides("first_round") else _keep_round
+    if kind.overrides("first_round"):
+        return _start_round
+    return lambda policy, run, ahead, i, t, round, active, rng: (round, active)
 
 
 def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
@@ -181,9 +148,9 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
     streak in which they would, arms are eliminated after each pull.
     """
     table, rows, horizon, grid = run.table, run.table.rows, run.horizon, run.grid
-    rules, tree, ahead = rules_of(policy), scratch.tree, scratch.ahead
+    rules, tree, ahead, recording = rules_of(policy), scratch.tree, scratch.ahead, len(run.path) > 0
     round, active, t, at, status = warm_up(policy, state, rng, run)
-    forget(ahead)
+    streaks.forget(ahead)
     lowest, highest = rescore(policy, table, t, horizon, round, rng, tree)
     if lowest != lowest and t < horizon and status == PLAYING:
         return State(round, active, t, at, NOT_A_NUMBER)
@@ -207,9 +174,14 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
                 crosses = not low >= high  # also where one is nan
                 lowest, highest = (lowest, highest) if crosses else (low, high)
                 count = 1 if crosses else count
-            t = make_pulls(run, ahead, i, t, count, round, active)
+            if recording:
+                for step in range(t + 1, t + count + 1):
+                    record_step(run.path, step, rows[i]["number"], round.number, active)
+            rows[i]["pulls"] += count
+            arm["pulled"] += count
+            t += count
             if not rules.looks_ahead:
-                write_pulled(rows, ahead, i)
+                streaks.write_pulled(rows, ahead, i)
             if arm["pulled"] == streak["end"]:
                 if score != score:
                     return State(round, active, t, at, NOT_A_NUMBER)
@@ -232,5 +204,5 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
                 return State(round, active, t, at, NOT_A_NUMBER)
             i = tree.place[1]
         at, status = end_step(run, t, at, status)
-    write_all_pulled(rows, ahead)
+    streaks.write_all_pulled(rows, ahead)
     return State(round, active, t, at, status)

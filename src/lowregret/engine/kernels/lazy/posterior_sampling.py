@@ -14,27 +14,10 @@ import numpy as np
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled, compiled_inline
 from lowregret.engine.encoding import Encoding
-from lowregret.engine.kernels.exceedances import (
-    Posteriors,
-    fill,
-    is_due,
-    largest_above,
-    largest_below,
-    new_scores,
-    posteriors_in,
-    set_rate,
-    with_new_threshold,
-    with_weight,
-)
-from lowregret.engine.kernels.posteriors import QuantileLevel, draw, draw_all, exceedance, level_of, posterior
+from lowregret.engine.kernels import exceedances
+from lowregret.engine.kernels.posteriors import draw_all, exceedance, level_of, posterior
 from lowregret.engine.kernels.rng import Rng
-from lowregret.engine.kernels.simulated_run import (
-    Run,
-    draw_reward,
-    end_step,
-    record_step,
-    warm_up,
-)
+from lowregret.engine.kernels.simulated_run import Run, draw_reward, end_step, record_step, warm_up
 from lowregret.engine.kernels.state import State
 from lowregret.engine.kernels.statistics import first_largest, observe
 from lowregret.engine.problem import Problem
@@ -59,11 +42,11 @@ def applies(problem: Problem) -> bool:
 
 def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
     size = len(encoding.rows)
-    return Scratch(new_scores(policy, size), np.zeros(size, np.int64), np.zeros((2, size)))
+    return Scratch(exceedances.new_scores(policy, size), np.zeros(size, np.int64), np.zeros((2, size)))
 
 
 @compiled_inline
-def set_always_drawn(always: Integers, count: int, i: int, wanted: bool) -> int:
+def set_always_drawn(always: Floats, count: int, i: int, wanted: bool) -> int:
     """Add an arm to the sorted list of those drawn at every step, or remove it; return its length."""
     place = 0
     while place < count and always[place] < i:
@@ -76,32 +59,6 @@ def set_always_drawn(always: Integers, count: int, i: int, wanted: bool) -> int:
     for k in range(place, count - 1):
         always[k] = always[k + 1]
     return count - 1
-
-
-@compiled
-def list_always_drawn(arms: Posteriors, always: Integers) -> int:
-    """List the arms that are drawn at every step, in their order; return how many."""
-    count = 0
-    for i in range(len(arms.rate)):
-        if arms.rate[i] < 0.0:
-            always[count] = i
-            count += 1
-    return count
-
-
-@compiled_inline
-def choose_lazily(
-    policy: Any, arms: Posteriors, always: Integers, count: int, level: QuantileLevel, rng: Rng
-) -> int:
-    """Choose as ``engine.kernels.exceedances.largest_sample`` does, from posteriors that are up to date."""
-    chosen, best = -1, -np.inf
-    for k in range(count):
-        i = always[k]
-        x = draw(policy, arms.first[i], arms.second[i], rng)
-        if chosen < 0 or x > best:
-            chosen, best = i, x
-    chosen, best = largest_above(policy, arms, level, rng, chosen, best)
-    return chosen if best >= level.x else largest_below(policy, arms, level, rng, chosen, best)
 
 
 @compiled
@@ -132,7 +89,7 @@ def play_drawing_all(policy: Any, state: State, rng: Rng, run: Run, scratch: Scr
         first[chosen], second[chosen] = posterior(policy, arm_view(policy, table, i))
         record_step(run.path, t, rows[i]["number"], round.number, active)
         at, status = end_step(run, t, at, status)
-        if is_due(round, t):
+        if exceedances.is_due(round, t):
             break
     return State(round, active, t, at, status)
 
@@ -140,15 +97,14 @@ def play_drawing_all(policy: Any, state: State, rng: Rng, run: Run, scratch: Scr
 @compiled
 def play_with_threshold(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Draw few arms at a step, until another threshold is due."""
-    table, rows, always = run.table, run.table.rows, scratch.places
+    table, rows = run.table, run.table.rows
     round, active, t, at, status = state
-    arms = posteriors_in(scratch.scores, len(rows))
+    arms = exceedances.posteriors_in(scratch.scores, len(rows))
     level = level_of(policy, round.threshold, round.steepness)
-    first, second, rates, tree, _ = arms
-    fill(policy, table, level, arms)
-    count, weight = list_always_drawn(arms, always), round.weight
+    first, second, rates, always, _, tree = arms
+    count, weight = exceedances.fill(policy, table, level, arms), round.weight
     while t < run.horizon and status == PLAYING:
-        i = choose_lazily(policy, arms, always, count, level, rng)
+        i = exceedances.largest(policy, arms, count, level, rng)
         x = draw_reward(run, i)
         if x != x:
             return State(round, active, t, at, ARM_FAILED - rows[i]["number"])
@@ -161,13 +117,13 @@ def play_with_threshold(policy: Any, state: State, rng: Rng, run: Run, scratch: 
         rate = exceedance(policy, first[i], second[i], level).rate
         rates[i] = rate
         weight = weight - abs(before) + abs(rate)
-        if is_due(with_weight(round, weight), t):
+        if exceedances.is_due(exceedances.with_weight(round, weight), t):
             break
         if (rate < 0.0) != (before < 0.0):
             count = set_always_drawn(always, count, i, rate < 0.0)
         if rate >= 0.0 or before >= 0.0:
-            set_rate(tree, i, max(rate, 0.0))
-    return State(with_weight(round, weight), active, t, at, status)
+            exceedances.set_rate(tree, i, max(rate, 0.0))
+    return State(exceedances.with_weight(round, weight), active, t, at, status)
 
 
 def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
@@ -180,5 +136,5 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
             state = play_with_threshold(policy, state, rng, run, scratch)
         round, active, t, at, status = state
         if status == PLAYING and t < run.horizon:
-            state = State(with_new_threshold(policy, run.table, t, round), active, t, at, status)
+            state = State(exceedances.with_new_threshold(policy, run.table, t, round), active, t, at, status)
     return state

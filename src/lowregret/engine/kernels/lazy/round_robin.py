@@ -16,13 +16,7 @@ from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import (
-    POLL_STEPS,
-    Run,
-    end_step,
-    record_step,
-    warm_up,
-)
+from lowregret.engine.kernels.simulated_run import POLL_STEPS, Run, end_step, record_step, warm_up
 from lowregret.engine.kernels.state import Rows, State
 from lowregret.engine.kernels.statistics import add_reward, clipped, read_sums, write_sums
 from lowregret.engine.kernels.step import end_round

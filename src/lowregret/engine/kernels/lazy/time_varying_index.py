@@ -35,13 +35,7 @@ from lowregret.engine.kernels.lazy.tournament import Tournament, enter, new_tour
 from lowregret.engine.kernels.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import (
-    POLL_STEPS,
-    Run,
-    end_step,
-    record_step,
-    warm_up,
-)
+from lowregret.engine.kernels.simulated_run import POLL_STEPS, Run, end_step, record_step, warm_up
 from lowregret.engine.kernels.state import ArmTable, State
 from lowregret.engine.kernels.statistics import add_reward, arm_from_sums, clipped, read_sums, write_sums
 from lowregret.engine.kernels.step import end_round
@@ -196,10 +190,6 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
     return State(round, active, t, at, status)
 
 
-def _no_range(policy: Any, table: ArmTable, means: Tournament) -> tuple[float, float, float]:
-    return 0.0, -np.inf, np.inf
-
-
 @compiled
 def _best_range(policy: Any, table: ArmTable, means: Tournament) -> tuple[float, float, float]:
     """Return a range about as wide as the best mean moves while it is pulled as often as there are arms."""
@@ -219,4 +209,4 @@ def best_range(kind: type[Policy]) -> Any:
 
     For a policy that does not look at it, return 0 and no limits.
     """
-    return _best_range if kind.uses_best else _no_range
+    return _best_range if kind.uses_best else lambda policy, table, means: (0.0, -np.inf, np.inf)
