@@ -222,7 +222,7 @@ def call_by_address(function: Function) -> Callable[..., Any]:
     def declaration() -> None:
         from lowregret.engine.bridge.external import implement_call_by_address
 
-        implement_call_by_address(call, getattr(function, "py_func", function))
+        implement_call_by_address(call, function)
 
     _declare(declaration)
     return call

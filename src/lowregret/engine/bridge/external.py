@@ -7,8 +7,8 @@ So compiled code reads the address of a function of numbers from a slot, a symbo
 the start. At first it is the address of a Python function, which compiles the function or loads it from the
 disk, and writes the address of the machine code into the slot.
 
-Functions of other arguments are compiled for their types by ``compiler.address_of``, and the address is handed to what
-calls them.
+Functions of other arguments are compiled for their types by ``compiler.address_of``, and the address is
+handed to what calls them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _C = {types.float64: c_double, types.int64: c_int64, types.uint64: c_uint64}
 _RETURNED = {"None": types.none, "int": types.int64, "tuple[int, int, int]": types.UniTuple(types.int64, 3)}
 """What annotations of functions that are called by an address stand for, where they return it."""
 
-expected: dict[FunctionType, Any] = {}
+expected: dict[Any, Any] = {}
 """By the functions that are called by an address, the signature for which they are compiled now."""
 slots: dict[FunctionType, Slot] = {}
 """The slots of all functions that compiled code calls by their address."""
@@ -87,14 +87,14 @@ def implement_external(function: FunctionType) -> None:
     lower_builtin(function, *numbers)(call)
 
 
-def machine_code(function: FunctionType, kind: Any) -> Any:
+def machine_code(function: Any, kind: Any) -> Any:
     """Compile or load a function for the types of a signature; return Numba's object for C functions."""
     return code_cache.compile_or_load(
         function, path_of(function, kind), lambda body, cache: cfunc(kind, cache=cache, **_OPTIONS)(body)
     )
 
 
-def path_of(function: FunctionType, kind: Any) -> str | None:
+def path_of(function: Any, kind: Any) -> str | None:
     """Return the file beside which the machine code of a function is kept, or None."""
     if not all(map(is_importable, kind.args)):
         return None
@@ -102,12 +102,12 @@ def path_of(function: FunctionType, kind: Any) -> str | None:
     return code_cache.file_for("engine", function.__name__, *where)
 
 
-def signature_for(function: FunctionType, examples: tuple[Any, ...]) -> Any:
+def signature_for(function: Any, examples: tuple[Any, ...]) -> Any:
     """Return the signature of a function for arguments of the types of the examples."""
     return _RETURNED[function.__annotations__["return"]](*map(typeof, examples))
 
 
-def implement_call_by_address(name: Any, function: FunctionType) -> None:
+def implement_call_by_address(name: Any, function: Any) -> None:
     """Let compiled code that calls ``name`` call a function by the address that is the first argument."""
     returned, names = _RETURNED[function.__annotations__["return"]], list(signature(function).parameters)
 
