@@ -10,7 +10,6 @@ arguments: a copy whose machine code is kept on disk, or, where it cannot be kep
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from functools import cache, partial, wraps
 from inspect import Signature, signature
@@ -138,12 +137,11 @@ def is_importable(kind: Any) -> bool:
     """Return whether the classes in a Numba type are found again by name in another process."""
     from numba import types
 
+    from lowregret.engine.bridge.identity import is_found_by_name
+
     if isinstance(kind, types.BaseNamedTuple):
         named: Any = getattr(kind, "instance_class", None)
-        home: Any = sys.modules.get(named.__module__)
-        for part in named.__qualname__.split("."):
-            home = getattr(home, part, None)
-        if home is not named or named.__module__ == "__main__":
+        if not is_found_by_name(named) or named.__module__ == "__main__":
             return False
     return all(map(is_importable, getattr(kind, "types", ())))
 
