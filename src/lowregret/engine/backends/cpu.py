@@ -14,7 +14,7 @@ from lowregret.engine.bridge.numba_options import lock
 from lowregret.engine.encoding import arm_table, encode, rows_of_runs
 from lowregret.engine.failures import call, raise_for
 from lowregret.engine.kernels import delayed_run
-from lowregret.engine.kernels.answers import Answers
+from lowregret.engine.kernels.answers import Answers, answers_of
 from lowregret.engine.kernels.modes import play_run, select_mode
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.runs import (
@@ -22,12 +22,11 @@ from lowregret.engine.kernels.runs import (
     Outputs,
     Setup,
     new_memory,
-    new_run,
     play_runs,
     prepare_run,
     sum_rewards,
 )
-from lowregret.engine.kernels.simulated_run import finish, pull_each
+from lowregret.engine.kernels.simulated_run import Run, finish, pull_each
 from lowregret.engine.kernels.statistics import observes_plainly
 from lowregret.engine.problem import PATH, RECORDS, REWARDS, Control, Outcome, Problem, eliminates
 from lowregret.engine.start import within_memory
@@ -91,7 +90,12 @@ class Game:
     def called(self) -> dict[str, tuple[Any, ...]]:
         """By the fields of ``Addresses``, the functions that know no policy, and examples of arguments."""
         setup, _, outputs, memory, _ = self.arguments(0, 1)
-        run, rng = new_run(setup, outputs, memory, 0, 0), Rng(memory.states[0])
+        regret, rewards, path = outputs.regret[0], outputs.rewards[0], outputs.path[0]
+        run = Run(
+            memory.table, setup.data, setup.horizon, setup.clip, setup.grid, setup.seed, 0,
+            regret, rewards, path, answers_of(outputs.answers, 0), outputs.stop, 0,
+        )  # fmt: skip
+        rng = Rng(memory.states[0])
         called: dict[str, tuple[Any, ...]] = {
             "prepare_run": (prepare_run, setup.rows[0], setup.seed, 0, setup.shuffled, memory),
             "finish": (finish, run, 0, 0),
@@ -100,13 +104,15 @@ class Game:
             called["pull_each"] = pull_each, None, 0, rng, 0, run
         return called
 
-    def compile_called(self) -> None:
-        """Compile or load the functions that know no policy; runs can be played from now on."""
+    def play(self) -> Any:
+        """Return ``play_runs`` for the problem, compiled or loaded with all that it calls."""
+        play = self.own_code()
         called = {name: address_of(*arguments) for name, arguments in self.called.items()}
         self.addresses = self.addresses._replace(**called)
+        return play
 
-    def play(self) -> Any:
-        """Return ``play_runs`` for the problem, compiled or loaded."""
+    def own_code(self) -> Any:
+        """Return ``play_runs`` for the problem; what it calls by an address may not be compiled yet."""
         with lock:
             for arguments in self.called.values():
                 expect(*arguments)
@@ -122,7 +128,7 @@ def prepare(problem: Problem, part: str = "") -> None:
     """Compile what plays a problem, or one part of that, and keep it on disk."""
     game = Game(replace(problem, runs=1), Control().halt)
     if part in ("", PLAY):
-        game.play()
+        game.own_code()
     for name, arguments in game.called.items():
         if part in ("", name):
             address_of(*arguments)
@@ -140,7 +146,6 @@ def run(problem: Problem, control: Control) -> Outcome:
     encoding, records, pulls = game.encoding, game.records, game.pulls
     rows, data, means, seed = encoding.rows, encoding.data, encoding.means, np.uint64(problem.seed)
     play = interruptible(game.play)
-    interruptible(game.compile_called)
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, call(play, policy, *game.arguments(start, stop)), problem.bandit)

@@ -244,11 +244,12 @@ def register_tuple_methods(kind: type) -> None:
 def compile_as_constant(function: Callable[[Any], Any], find: Callable[[type[Policy]], Any]) -> None:
     """Let compiled code take what ``find`` returns for a class for what the function returns for a policy."""
 
-    def constant_of(kind: type[Policy]) -> Callable[..., Any]:
-        constant = find(kind)
-        return lambda policy: constant
+    def declaration() -> None:
+        from lowregret.engine.bridge.policy_types import implement_constant
 
-    _declare(_implement_by_class, function, constant_of, True)
+        implement_constant(function, find)
+
+    _declare(declaration)
 
 
 def by_policy_class(

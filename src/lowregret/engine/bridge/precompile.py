@@ -30,6 +30,9 @@ SWITCH = "LOWREGRET_COMPILE_PROCESSES"
 WORKER = "from lowregret.engine.bridge.precompile import work; work()"
 
 
+Worker = subprocess.Popen[bytes]
+
+
 class Task(NamedTuple):
     """A part of what plays a problem."""
 
@@ -42,14 +45,12 @@ class Task(NamedTuple):
 class Precompiler:
     """Compiles tasks, named by the file that each writes: other processes begin with the last one."""
 
-    def __init__(self, tasks: dict[str, Task], needed: Sequence[set[str]], processes: int) -> None:
+    def __init__(self, tasks: dict[str, Task], needed: Sequence[set[str]], workers: Sequence[Worker]) -> None:
         self._lock = Lock()
         self._waiting, self._needed = dict(tasks), needed
         self._done = {path: Event() for path in tasks}
-        self._workers: list[subprocess.Popen[bytes]] = []
-        self._threads = [
-            Thread(target=self._feed, daemon=True) for _ in range(min(processes, len(tasks) - 1))
-        ]
+        self._workers = workers
+        self._threads = [Thread(target=self._feed, args=[worker], daemon=True) for worker in workers]
         for thread in self._threads:
             thread.start()
 
@@ -66,8 +67,8 @@ class Precompiler:
         """Stop the processes."""
         with self._lock:
             self._waiting.clear()
-            for worker in self._workers:
-                worker.kill()
+        for worker in self._workers:
+            worker.kill()
         for thread in self._threads:
             thread.join()
 
@@ -82,15 +83,8 @@ class Precompiler:
         finally:
             self._done[path].set()
 
-    def _feed(self) -> None:
+    def _feed(self, worker: Worker) -> None:
         """Send one task after the other to a process, until none is left or the process ends."""
-        with self._lock:
-            if not self._waiting:
-                return
-            pipe = subprocess.PIPE
-            command = [sys.executable, "-c", WORKER]
-            worker = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
-            self._workers.append(worker)
         with suppress(OSError, ValueError), worker:
             assert worker.stdin is not None and worker.stdout is not None
             while (taken := self._take_last()) is not None:
@@ -123,15 +117,33 @@ def precompiled(problems: Sequence[Problem], processes: int | None = None) -> It
     started where one policy at most is missing, there is one core, or this process is itself a worker.
     """
     processes = default_processes() if processes is None else processes
-    tasks, needed = _tasks(problems) if processes > 0 and len(problems) > 1 else ({}, [])
-    if len(tasks) < 2:
+    if processes == 0 or len(problems) < 2:
         yield ignore_place
         return
-    compiler = Precompiler(tasks, needed, processes)
+    workers = [_start_worker() for _ in range(processes if _is_first_call() else 0)]
+    tasks, needed = _tasks(problems)
+    wanted = min(processes, max(len(tasks) - 1, 0))
+    workers += [_start_worker() for _ in range(wanted - len(workers))]
+    compiler = Precompiler(tasks, needed, workers)
     try:
-        yield compiler.wait
+        yield compiler.wait if tasks else ignore_place
     finally:
         compiler.close()
+
+
+def _is_first_call() -> bool:
+    """Return whether nothing is on disk: what that says at once, the files say after Numba was imported."""
+    try:
+        from platformdirs import user_cache_path  # missing where only the engine is installed
+
+        return not any(user_cache_path("lowregret").glob("*"))
+    except (ImportError, OSError, RuntimeError):  # no home, or none that can be read
+        return False
+
+
+def _start_worker() -> Worker:
+    command, pipe = [sys.executable, "-c", WORKER], subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
 
 
 def default_processes() -> int:
