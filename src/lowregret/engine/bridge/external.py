@@ -29,7 +29,6 @@ from lowregret.engine.bridge.numba_options import accepted, lock
 _OPTIONS: Any = {"error_model": "numpy", "forceinline": True, **accepted("_nrt", False)}
 _NUMBERS = {"float": types.float64, "int": types.int64, "Any": types.uint64}
 """The numbers that annotations stand for: ``Any`` is a key or other random bits."""
-_BITS = {types.float64: ir.DoubleType(), types.int64: ir.IntType(64), types.uint64: ir.IntType(64)}
 _C = {types.float64: c_double, types.int64: c_int64, types.uint64: c_uint64}
 
 _RETURNED = {"None": types.none, "int": types.int64, "tuple[int, int, int]": types.UniTuple(types.int64, 3)}
@@ -38,7 +37,13 @@ _RETURNED = {"None": types.none, "int": types.int64, "tuple[int, int, int]": typ
 expected: dict[Any, Any] = {}
 """By the functions that are called by an address, the signature for which they are compiled now."""
 slots: dict[FunctionType, Slot] = {}
-"""The slots of all functions that compiled code calls by their address."""
+"""The slots of all functions of numbers that compiled code calls by their address."""
+
+
+def call_at(context: Any, builder: Any, address: Any, kind: Any, arguments: Any) -> Any:
+    """Build a call of the function of a signature that lies at an address."""
+    returned, *bits = [context.get_value_type(number) for number in (kind.return_type, *kind.args)]
+    return builder.call(builder.inttoptr(address, ir.FunctionType(returned, bits).as_pointer()), arguments)
 
 
 class Slot:
@@ -77,12 +82,10 @@ def implement_external(function: FunctionType) -> None:
     jittable_functions.add(function)
     type_callable(function)(lambda context: eval(f"lambda {names}: signature_", {"signature_": kind}))
 
-    def call(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        machine = ir.FunctionType(_BITS[returned], [_BITS[number] for number in numbers]).as_pointer()
+    def call(context: Any, builder: Any, kind: Any, arguments: Any) -> Any:
         known = builder.module.globals.get(symbol)
-        return builder.call(
-            builder.load(known or ir.GlobalVariable(builder.module, machine, symbol)), arguments
-        )
+        address = builder.load(known or ir.GlobalVariable(builder.module, ir.IntType(64), symbol))
+        return call_at(context, builder, address, kind, arguments)
 
     lower_builtin(function, *numbers)(call)
 
@@ -119,9 +122,7 @@ def implement_call_by_address(name: Any, function: Any) -> None:
         return returned(types.int64, *kind.args)
 
     def call(context: Any, builder: Any, kind: Any, arguments: Any) -> Any:
-        bits = [context.get_value_type(argument) for argument in kind.args[1:]]
-        machine = ir.FunctionType(context.get_value_type(returned), bits).as_pointer()
-        return builder.call(builder.inttoptr(arguments[0], machine), arguments[1:])
+        return call_at(context, builder, arguments[0], returned(*kind.args[1:]), arguments[1:])
 
     listed = ", ".join(["address_", *names])
     type_callable(name)(lambda context: eval(f"lambda {listed}: typed_({listed})", {"typed_": typed}))
