@@ -29,7 +29,7 @@ from lowregret.engine.bridge.numba_options import accepted, lock
 _OPTIONS: Any = {"error_model": "numpy", "forceinline": True, **accepted("_nrt", False)}
 _NUMBERS = {"float": types.float64, "int": types.int64, "Any": types.uint64}
 """The numbers that annotations stand for: ``Any`` is a key or other random bits."""
-_C = {types.float64: c_double, types.int64: c_int64, types.uint64: c_uint64}
+_C: dict[Any, Any] = {types.float64: c_double, types.int64: c_int64, types.uint64: c_uint64}
 
 _RETURNED = {"None": types.none, "int": types.int64, "tuple[int, int, int]": types.UniTuple(types.int64, 3)}
 """What annotations of functions that are called by an address stand for, where they return it."""

@@ -12,7 +12,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from multiprocessing import parent_process
 from threading import Event, Lock, Thread
@@ -120,19 +120,18 @@ def precompiled(problems: Sequence[Problem], processes: int | None = None) -> It
     if processes == 0 or len(problems) < 2:
         yield ignore_place
         return
-    workers = [_start_worker() for _ in range(processes if _is_first_call() else 0)]
-    tasks, needed = _tasks(problems)
-    wanted = min(processes, max(len(tasks) - 1, 0))
-    workers += [_start_worker() for _ in range(wanted - len(workers))]
-    compiler = Precompiler(tasks, needed, workers)
-    try:
-        yield compiler.wait if tasks else ignore_place
-    finally:
-        compiler.close()
+    with ExitStack() as stack:
+        likely = min(processes, len(problems)) if _is_first_call() else 0
+        workers = [_start_worker(stack) for _ in range(likely)]
+        tasks, needed = _tasks(problems)
+        workers += [_start_worker(stack) for _ in range(min(processes, len(tasks) - 1) - likely)]
+        compiler = Precompiler(tasks, needed, workers)
+        stack.callback(compiler.close)
+        yield compiler.wait if len(tasks) > 1 else ignore_place
 
 
 def _is_first_call() -> bool:
-    """Return whether nothing is on disk: what that says at once, the files say after Numba was imported."""
+    """Return whether nothing is on disk, which can be known before Numba is imported, in half a second."""
     try:
         from platformdirs import user_cache_path  # missing where only the engine is installed
 
@@ -141,9 +140,14 @@ def _is_first_call() -> bool:
         return False
 
 
-def _start_worker() -> Worker:
+def _start_worker(stack: ExitStack) -> Worker:
+    """Start a process that is killed when the stack is left."""
     command, pipe = [sys.executable, "-c", WORKER], subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+    worker = stack.enter_context(
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+    )
+    stack.callback(worker.kill)
+    return worker
 
 
 def default_processes() -> int:
