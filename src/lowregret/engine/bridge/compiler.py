@@ -145,6 +145,14 @@ def entry_path(
         return _path(function, type(policy), _plain(function, kinds), calls)
 
 
+def is_on_disk(function: Callable[..., Any], policy: Policy, *others: Any) -> bool:
+    """Return whether ``entry`` need not compile: the machine code is in this process or on the disk."""
+    if (function, None, policy_type(type(policy)), _shape(others)) in _entries:
+        return True
+    path = entry_path(function, policy, *others)
+    return path is not None and code_cache.has_code(path)
+
+
 def _shape(value: Any) -> Any:
     """Return what determines the Numba type of a value, in a hundredth of the time that Numba takes."""
     if isinstance(value, np.ndarray):
