@@ -40,7 +40,7 @@ from lowregret.policies import Policy
 MAX_SHARE = 1e-4
 """The largest share of the runs of a group that may differ."""
 UNSTABLE = (policies.TsallisINF,)
-"""Policies whose runs part after a difference in the last bit: their weights by 1 / probability enlarge it."""
+"""Policies whose runs part after a difference in the last bit, which their weights 1 / probability enlarge."""
 MAX_DEVIATIONS = 4.5
 """How far mean regrets may be apart, in standard errors, where the runs of the processor are others."""
 BANDITS = {
@@ -477,7 +477,7 @@ def compare_refusal(played: Problem) -> str:
 
 
 def draws_otherwise(played: Problem) -> bool:
-    """Return whether the runs of the processor are others: it samples fewer arms, or the policy is unstable."""
+    """Return whether the processor plays other runs: it samples fewer arms, or the policy is unstable."""
     if isinstance(played.policy, UNSTABLE):
         return True
     policy, arms = played.policy, len(played.bandit)

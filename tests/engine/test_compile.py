@@ -482,11 +482,11 @@ def drawn_from_python(_):
     return dispatch(rng.uniform, False)(np.uint64(5), 1)
 
 
-def quantile_by_symbol(_):
-    return external.compile_external(normal_upper, float64(float64)).ctypes(0.5)
+def quantile_by_address(_):
+    return external.machine_code(normal_upper, float64(float64)).ctypes(0.5)
 
 
-@pytest.mark.parametrize("compute", [score_of_a_policy, drawn_from_python, quantile_by_symbol])
+@pytest.mark.parametrize("compute", [score_of_a_policy, drawn_from_python, quantile_by_address])
 def test_a_disk_that_is_full_when_numba_writes_costs_only_the_cache(monkeypatch, tmp_path, compute):
     value = compute(37.0)
     monkeypatch.setattr(code_cache, "_off", False)

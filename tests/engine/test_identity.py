@@ -1,7 +1,9 @@
 """The identity of code: it follows all that the code refers to, and nothing else."""
 
+import functools
 import importlib
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -133,6 +135,23 @@ def test_frozen_and_changing_values():
     assert identity_of([1]) != identity_of([1.0])
     assert identity_of(np.arange(3)) != identity_of(np.arange(4))
     assert identity_of(np.float64(1)) != identity_of(1.0)
+
+
+@pytest.mark.parametrize("module", ["types", "builtins", "abc", "numpy", "lowregret.engine.start"])
+def test_a_class_that_claims_a_module_is_not_identified_by_its_name(module):
+    """``types.new_class``, ``type`` and ``exec`` give a class a module that does not have it."""
+
+    def of_width(width):
+        body = {"__module__": module, "score": lambda self, arm, clock: width * arm.mean}
+        return types.new_class("Mine", (lr.Policy,), {}, lambda namespace: namespace.update(body))
+
+    one, same, other = of_width(1.0), of_width(1.0), of_width(2.0)
+    assert identity_of(one) == identity_of(same) != identity_of(other)
+
+
+def test_a_function_that_has_the_name_of_another_is_identified_by_its_code():
+    one, other = (functools.wraps(np.mean)(lambda x, factor=factor: factor * x) for factor in (1.0, 2.0))
+    assert len({identity_of(one), identity_of(other), identity_of(np.mean)}) == 3
 
 
 def test_functions_that_call_each_other_have_an_identity():

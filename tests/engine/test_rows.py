@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import lowregret as lr
+from lowregret.engine.backends.cpu import Game
 from lowregret.engine.backends.reference import play_rows
-from lowregret.engine.bridge.compiler import entry
-from lowregret.engine.encoding import arm_table, encode
-from lowregret.engine.kernels.modes import MODES, mode_of, play_run, select_mode
+from lowregret.engine.encoding import encode
+from lowregret.engine.kernels.modes import MODES, mode_of, select_mode
 from lowregret.engine.kernels.rewards import reward
-from lowregret.engine.kernels.runs import Outputs, Setup, new_memory, play_runs
 from lowregret.engine.kernels.state import lay_out
 from lowregret.engine.prior import ArmPrior
 from lowregret.engine.problem import Problem
@@ -72,31 +71,11 @@ def problem_of(name: str, horizon: int) -> Problem:
 
 def compiled_rows(problem: Problem):
     """Play one run by the compiled code of the mode; return its rows and the numbers of the arms pulled."""
-    policy, encoding, mode, size = problem.policy, encode(problem), select_mode(problem), len(problem.bandit)
-    memory = new_memory(arm_table(problem, encoding.rows))
-    pulls, eliminated, stop = (
-        np.zeros((1, size), np.int64),
-        np.zeros((1, size), np.int64),
-        np.zeros(1, np.int64),
-    )
-    path = np.zeros((1, problem.horizon, 3), np.int64)
-    none = np.zeros((1, 0))
-    outputs = Outputs(none, pulls, eliminated, none, path, None, stop)
-    seed = np.uint64(problem.seed)
-    setup = Setup(
-        encoding.first_round,
-        encoding.rows[None],
-        encoding.data,
-        problem.horizon,
-        False,
-        problem.grid,
-        seed,
-        True,
-    )
-    arguments = setup, 0, outputs, memory, mode.new_scratch(policy, encoding, problem.horizon)
-    play = entry(play_runs, policy, *arguments, calls=(play_run, mode.play))
-    assert play(policy, *arguments) == PLAYING
-    return memory.table.rows, path[0, :, 0]
+    game = Game(problem, np.zeros(1, np.int64))
+    play = game.play()
+    setup, first_run, outputs, memory, scratch = game.arguments(0, 1)
+    assert play(problem.policy, setup, first_run, outputs, memory, scratch) == PLAYING
+    return memory.table.rows, game.records["path"][0, :, 0]
 
 
 def reference_rows(problem: Problem):

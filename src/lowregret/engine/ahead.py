@@ -18,12 +18,12 @@ def compile_ahead(policies: Iterable[Policy], report: Report) -> int:
 
     The machine code is kept on disk, and serves every family of rewards, horizon and number of arms.
     """
-    from lowregret.engine.backends.cpu import is_compiled, prepare
+    from lowregret.engine.backends.cpu import missing_parts, prepare
     from lowregret.engine.bridge.external import compile_all
 
     bandit = bernoulli([0.4, 0.5])
     problems = [Problem(policy, bandit, 1_000, grid=np.array([1_000], np.int64)) for policy in policies]
-    missing = sum(not is_compiled(problem) for problem in problems)
+    missing = sum(bool(missing_parts(problem)) for problem in problems)
     advance = counter(report, len(problems), "policies")
     with precompiled(problems) as wait:
         for place, problem in enumerate(problems):

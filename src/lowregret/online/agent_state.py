@@ -166,7 +166,9 @@ class AgentState:
     def compile(self) -> None:
         """Choose and learn by compiled code from now on; compile it, or load it from the disk cache."""
         from lowregret.engine.bridge.compiler import entry
+        from lowregret.engine.bridge.external import compile_all
 
+        compile_all()  # so that no decision waits for it
         policy = self.settings.policy
         choose, learn = (entry(function, policy, *arguments) for function, arguments in self._entries())
         self.steps = choose, learn, policy

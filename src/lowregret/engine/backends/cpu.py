@@ -8,12 +8,13 @@ import numpy as np
 
 from lowregret._common.arrays import Integers
 from lowregret.engine.backends.threads import interruptible, run_in_threads
-from lowregret.engine.bridge.compiler import address_of, entry, expect, has_address, is_on_disk
+from lowregret.engine.bridge.code_cache import has_code
+from lowregret.engine.bridge.compiler import address_of, address_path, entry, entry_path, expect
 from lowregret.engine.bridge.numba_options import lock
 from lowregret.engine.encoding import arm_table, encode, rows_of_runs
 from lowregret.engine.failures import call, raise_for
 from lowregret.engine.kernels import delayed_run
-from lowregret.engine.kernels.answers import Answers
+from lowregret.engine.kernels.answers import Answers, answers_of
 from lowregret.engine.kernels.modes import play_run, select_mode
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.runs import (
@@ -21,18 +22,19 @@ from lowregret.engine.kernels.runs import (
     Outputs,
     Setup,
     new_memory,
-    new_run,
     play_runs,
     prepare_run,
     sum_rewards,
 )
-from lowregret.engine.kernels.simulated_run import finish, pull_each
+from lowregret.engine.kernels.simulated_run import Run, finish, pull_each
 from lowregret.engine.kernels.statistics import observes_plainly
 from lowregret.engine.problem import PATH, RECORDS, REWARDS, Control, Outcome, Problem, eliminates
 from lowregret.engine.start import within_memory
 
 ANSWERED = Answers._fields[:3]
 """The records of what a policy answers, which are computed together."""
+PLAY = "play"
+"""The part of a problem's machine code that knows the policy."""
 
 
 class Game:
@@ -88,7 +90,12 @@ class Game:
     def called(self) -> dict[str, tuple[Any, ...]]:
         """By the fields of ``Addresses``, the functions that know no policy, and examples of arguments."""
         setup, _, outputs, memory, _ = self.arguments(0, 1)
-        run, rng = new_run(setup, outputs, memory, 0, 0), Rng(memory.states[0])
+        regret, rewards, path = outputs.regret[0], outputs.rewards[0], outputs.path[0]
+        run = Run(
+            memory.table, setup.data, setup.horizon, setup.clip, setup.grid, setup.seed, 0,
+            regret, rewards, path, answers_of(outputs.answers, 0), outputs.stop, 0,
+        )  # fmt: skip
+        rng = Rng(memory.states[0])
         called: dict[str, tuple[Any, ...]] = {
             "prepare_run": (prepare_run, setup.rows[0], setup.seed, 0, setup.shuffled, memory),
             "finish": (finish, run, 0, 0),
@@ -97,31 +104,40 @@ class Game:
             called["pull_each"] = pull_each, None, 0, rng, 0, run
         return called
 
-    def compile_called(self) -> None:
-        """Compile or load the functions that know no policy; runs can be played from now on."""
+    def play(self) -> Any:
+        """Return ``play_runs`` for the problem, compiled or loaded with all that it calls."""
+        play = self.own_code()
         called = {name: address_of(*arguments) for name, arguments in self.called.items()}
         self.addresses = self.addresses._replace(**called)
+        return play
 
-    def play(self) -> Any:
-        """Return ``play_runs`` for the problem, compiled or loaded."""
+    def own_code(self) -> Any:
+        """Return ``play_runs`` for the problem; what it calls by an address may not be compiled yet."""
         with lock:
-            for function, *examples in self.called.values():
-                expect(function, *examples)
+            for arguments in self.called.values():
+                expect(*arguments)
             return entry(play_runs, self.problem.policy, *self.arguments(0, 0), calls=self.calls)
 
+    def paths(self) -> dict[str, str | None]:
+        """Return beside which files the machine code is kept: that of ``PLAY``, and that of what it calls."""
+        play = entry_path(play_runs, self.problem.policy, *self.arguments(0, 0), calls=self.calls)
+        return {PLAY: play} | {name: address_path(*arguments) for name, arguments in self.called.items()}
 
-def prepare(problem: Problem) -> None:
-    """Compile what plays a problem, and keep it on disk."""
+
+def prepare(problem: Problem, part: str = "") -> None:
+    """Compile what plays a problem, or one part of that, and keep it on disk."""
     game = Game(replace(problem, runs=1), Control().halt)
-    game.play()
-    game.compile_called()
+    if part in ("", PLAY):
+        game.own_code()
+    for name, arguments in game.called.items():
+        if part in ("", name):
+            address_of(*arguments)
 
 
-def is_compiled(problem: Problem) -> bool:
-    """Return whether nothing has to be compiled for a problem."""
-    game = Game(replace(problem, runs=1), Control().halt)
-    called = all(has_address(*arguments) for arguments in game.called.values())
-    return called and is_on_disk(play_runs, problem.policy, *game.arguments(0, 0), calls=game.calls)
+def missing_parts(problem: Problem) -> dict[str, str | None]:
+    """Return the parts that are not on disk, and beside which file each would be kept, if it can be."""
+    paths = Game(replace(problem, runs=1), Control().halt).paths()
+    return {part: path for part, path in paths.items() if not (path and has_code(path))}
 
 
 def run(problem: Problem, control: Control) -> Outcome:
@@ -130,7 +146,6 @@ def run(problem: Problem, control: Control) -> Outcome:
     encoding, records, pulls = game.encoding, game.records, game.pulls
     rows, data, means, seed = encoding.rows, encoding.data, encoding.means, np.uint64(problem.seed)
     play = interruptible(game.play)
-    interruptible(game.compile_called)
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, call(play, policy, *game.arguments(start, stop)), problem.bandit)

@@ -10,7 +10,6 @@ arguments: a copy whose machine code is kept on disk, or, where it cannot be kep
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from functools import cache, partial, wraps
 from inspect import Signature, signature
@@ -138,12 +137,11 @@ def is_importable(kind: Any) -> bool:
     """Return whether the classes in a Numba type are found again by name in another process."""
     from numba import types
 
+    from lowregret.engine.bridge.identity import is_found_by_name
+
     if isinstance(kind, types.BaseNamedTuple):
         named: Any = getattr(kind, "instance_class", None)
-        home: Any = sys.modules.get(named.__module__)
-        for part in named.__qualname__.split("."):
-            home = getattr(home, part, None)
-        if home is not named or named.__module__ == "__main__":
+        if not is_found_by_name(named) or named.__module__ == "__main__":
             return False
     return all(map(is_importable, getattr(kind, "types", ())))
 
@@ -222,7 +220,7 @@ def call_by_address(function: Function) -> Callable[..., Any]:
     def declaration() -> None:
         from lowregret.engine.bridge.external import implement_call_by_address
 
-        implement_call_by_address(call, getattr(function, "py_func", function))
+        implement_call_by_address(call, function)
 
     _declare(declaration)
     return call
@@ -246,11 +244,12 @@ def register_tuple_methods(kind: type) -> None:
 def compile_as_constant(function: Callable[[Any], Any], find: Callable[[type[Policy]], Any]) -> None:
     """Let compiled code take what ``find`` returns for a class for what the function returns for a policy."""
 
-    def constant_of(kind: type[Policy]) -> Callable[..., Any]:
-        constant = find(kind)
-        return lambda policy: constant
+    def declaration() -> None:
+        from lowregret.engine.bridge.policy_types import implement_constant
 
-    _declare(_implement_by_class, function, constant_of, True)
+        implement_constant(function, find)
+
+    _declare(declaration)
 
 
 def by_policy_class(

@@ -79,30 +79,24 @@ def entry(
     return _entries[shape]
 
 
-def expect(function: Any, *examples: Any) -> None:
-    """Let what is compiled now call a function by its address, with arguments of the types of the examples."""
-    body = getattr(function, "py_func", function)
-    external.expected[body] = external.signature_for(body, examples)
+def expect(function: Callable[..., Any], *examples: Any) -> None:
+    """Let what is compiled next call a function by its address, for the types of the examples."""
+    external.expected[function] = external.signature_for(function, examples)
 
 
-def address_of(function: Any, *examples: Any) -> int:
+def address_of(function: Callable[..., Any], *examples: Any) -> int:
     """Compile or load a function for arguments of the types of the examples; return its address."""
-    body = getattr(function, "py_func", function)
-    shape = body, _shape(examples)
-    with lock, _without_collection():
-        if shape not in _addresses:
-            kind = external.signature_for(body, examples)
-            _addresses[shape] = external.machine_code(body, kind)
+    shape = function, _shape(examples)
+    if shape not in _addresses:
+        with lock, _without_collection():
+            _addresses[shape] = external.machine_code(function, external.signature_for(function, examples))
     return int(_addresses[shape].address)
 
 
-def has_address(function: Any, *examples: Any) -> bool:
-    """Return whether ``address_of`` need not compile."""
-    body = getattr(function, "py_func", function)
-    if (body, _shape(examples)) in _addresses:
-        return True
-    path = external.path_of(body, external.signature_for(body, examples))
-    return path is not None and code_cache.has_code(path)
+def address_path(function: Callable[..., Any], *examples: Any) -> str | None:
+    """Return beside which file ``address_of`` keeps the machine code, or None."""
+    with lock:
+        return external.path_of(function, external.signature_for(function, examples))
 
 
 def dispatch(function: Any, inline: bool) -> Callable[..., Any]:
@@ -138,24 +132,24 @@ def with_compiled_methods(policy: Policy) -> Policy:
     return other
 
 
-def is_on_disk(
+def entry_path(
     function: Callable[..., Any],
     policy: Policy,
     *others: Any,
     calls: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
-) -> bool:
-    """Return whether ``entry`` need not compile: the machine code is in this process or on the disk."""
+) -> str | None:
+    """Return beside which file ``entry`` keeps the machine code, or None."""
     assert isinstance(function, FunctionType)
-    if (function, calls, policy_type(type(policy)), _shape(others)) in _entries:
-        return True
     with lock:
         kinds = tuple(map(typeof, (policy, *others)))
-        path = _path(
-            function,
-            type(policy),
-            tuple(map(_without_class, kinds)) if _returns_int(function) else kinds,
-            calls,
-        )
+        return _path(function, type(policy), _plain(function, kinds), calls)
+
+
+def is_on_disk(function: Callable[..., Any], policy: Policy, *others: Any) -> bool:
+    """Return whether ``entry`` need not compile: the machine code is in this process or on the disk."""
+    if (function, None, policy_type(type(policy)), _shape(others)) in _entries:
+        return True
+    path = entry_path(function, policy, *others)
     return path is not None and code_cache.has_code(path)
 
 
@@ -172,7 +166,7 @@ def _shape(value: Any) -> Any:
 
 
 def _compile(function: FunctionType, policy: Policy, kinds: Any, calls: Any) -> Callable[..., Any]:
-    plain = tuple(map(_without_class, kinds)) if _returns_int(function) else kinds
+    plain = _plain(function, kinds)
     path = _path(function, type(policy), plain, calls)
     bodies: dict[Any, Any] = {}
     if calls is not None:
@@ -210,8 +204,11 @@ def _finish(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
     return made
 
 
-def _returns_int(function: FunctionType) -> bool:
-    return function.__annotations__.get("return") in (int, "int")
+def _plain(function: FunctionType, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the types for which machine code is kept: no other if the function returns what has a class."""
+    if function.__annotations__.get("return") not in (int, "int"):
+        return kinds
+    return tuple(map(_without_class, kinds))
 
 
 def _without_class(kind: Any) -> Any:

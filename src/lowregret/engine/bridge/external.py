@@ -7,8 +7,8 @@ So compiled code reads the address of a function of numbers from a slot, a symbo
 the start. At first it is the address of a Python function, which compiles the function or loads it from the
 disk, and writes the address of the machine code into the slot.
 
-Functions of other arguments are compiled for their types by ``compiler.address_of``, and the address is handed to what
-calls them.
+Functions of other arguments are compiled for their types by ``compiler.address_of``, and the address is
+handed to what calls them.
 """
 
 from __future__ import annotations
@@ -29,16 +29,21 @@ from lowregret.engine.bridge.numba_options import accepted, lock
 _OPTIONS: Any = {"error_model": "numpy", "forceinline": True, **accepted("_nrt", False)}
 _NUMBERS = {"float": types.float64, "int": types.int64, "Any": types.uint64}
 """The numbers that annotations stand for: ``Any`` is a key or other random bits."""
-_BITS = {types.float64: ir.DoubleType(), types.int64: ir.IntType(64), types.uint64: ir.IntType(64)}
-_C = {types.float64: c_double, types.int64: c_int64, types.uint64: c_uint64}
+_C: dict[Any, Any] = {types.float64: c_double, types.int64: c_int64, types.uint64: c_uint64}
 
 _RETURNED = {"None": types.none, "int": types.int64, "tuple[int, int, int]": types.UniTuple(types.int64, 3)}
 """What annotations of functions that are called by an address stand for, where they return it."""
 
-expected: dict[FunctionType, Any] = {}
+expected: dict[Any, Any] = {}
 """By the functions that are called by an address, the signature for which they are compiled now."""
 slots: dict[FunctionType, Slot] = {}
-"""The slots of all functions that compiled code calls by their address."""
+"""The slots of all functions of numbers that compiled code calls by their address."""
+
+
+def call_at(context: Any, builder: Any, address: Any, kind: Any, arguments: Any) -> Any:
+    """Build a call of the function of a signature that lies at an address."""
+    returned, *bits = [context.get_value_type(number) for number in (kind.return_type, *kind.args)]
+    return builder.call(builder.inttoptr(address, ir.FunctionType(returned, bits).as_pointer()), arguments)
 
 
 class Slot:
@@ -77,24 +82,22 @@ def implement_external(function: FunctionType) -> None:
     jittable_functions.add(function)
     type_callable(function)(lambda context: eval(f"lambda {names}: signature_", {"signature_": kind}))
 
-    def call(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        machine = ir.FunctionType(_BITS[returned], [_BITS[number] for number in numbers]).as_pointer()
+    def call(context: Any, builder: Any, kind: Any, arguments: Any) -> Any:
         known = builder.module.globals.get(symbol)
-        return builder.call(
-            builder.load(known or ir.GlobalVariable(builder.module, machine, symbol)), arguments
-        )
+        address = builder.load(known or ir.GlobalVariable(builder.module, ir.IntType(64), symbol))
+        return call_at(context, builder, address, kind, arguments)
 
     lower_builtin(function, *numbers)(call)
 
 
-def machine_code(function: FunctionType, kind: Any) -> Any:
+def machine_code(function: Any, kind: Any) -> Any:
     """Compile or load a function for the types of a signature; return Numba's object for C functions."""
     return code_cache.compile_or_load(
         function, path_of(function, kind), lambda body, cache: cfunc(kind, cache=cache, **_OPTIONS)(body)
     )
 
 
-def path_of(function: FunctionType, kind: Any) -> str | None:
+def path_of(function: Any, kind: Any) -> str | None:
     """Return the file beside which the machine code of a function is kept, or None."""
     if not all(map(is_importable, kind.args)):
         return None
@@ -102,12 +105,12 @@ def path_of(function: FunctionType, kind: Any) -> str | None:
     return code_cache.file_for("engine", function.__name__, *where)
 
 
-def signature_for(function: FunctionType, examples: tuple[Any, ...]) -> Any:
+def signature_for(function: Any, examples: tuple[Any, ...]) -> Any:
     """Return the signature of a function for arguments of the types of the examples."""
     return _RETURNED[function.__annotations__["return"]](*map(typeof, examples))
 
 
-def implement_call_by_address(name: Any, function: FunctionType) -> None:
+def implement_call_by_address(name: Any, function: Any) -> None:
     """Let compiled code that calls ``name`` call a function by the address that is the first argument."""
     returned, names = _RETURNED[function.__annotations__["return"]], list(signature(function).parameters)
 
@@ -119,9 +122,7 @@ def implement_call_by_address(name: Any, function: FunctionType) -> None:
         return returned(types.int64, *kind.args)
 
     def call(context: Any, builder: Any, kind: Any, arguments: Any) -> Any:
-        bits = [context.get_value_type(argument) for argument in kind.args[1:]]
-        machine = ir.FunctionType(context.get_value_type(returned), bits).as_pointer()
-        return builder.call(builder.inttoptr(arguments[0], machine), arguments[1:])
+        return call_at(context, builder, arguments[0], returned(*kind.args[1:]), arguments[1:])
 
     listed = ", ".join(["address_", *names])
     type_callable(name)(lambda context: eval(f"lambda {listed}: typed_({listed})", {"typed_": typed}))

@@ -9,7 +9,6 @@ neither can be stale.
 from __future__ import annotations
 
 import ast
-import builtins
 import hashlib
 import pickle
 import sys
@@ -251,11 +250,18 @@ class CodeGraph:
 def _is_known(kind: type) -> bool:
     """Return whether a class is identified by its name: one of a trusted package or of the engine.
 
-    A class that is made by ``exec`` without a ``__name__`` claims to be one of ``builtins``.
+    A class that was made while Python ran may claim any module: one of ``types.new_class`` claims ``types``.
     """
-    if kind.__module__ == "builtins":
-        return getattr(builtins, kind.__name__, None) is kind or not kind.__flags__ & _HEAP_TYPE
-    return _is_trusted(kind.__module__) or _is_opaque(kind.__module__)
+    claims = _is_trusted(kind.__module__) or _is_opaque(kind.__module__)
+    return claims and (not kind.__flags__ & _HEAP_TYPE or is_found_by_name(kind))
+
+
+def is_found_by_name(value: Any) -> bool:
+    """Return whether a class or function is what its module has by its name."""
+    home: Any = sys.modules.get(value.__module__)
+    for part in value.__qualname__.split("."):
+        home = getattr(home, part, None)
+    return home is value
 
 
 def global_names(code: CodeType) -> Iterator[str]:
@@ -277,6 +283,8 @@ def _simple(value: Any) -> str | None:
     if isinstance(value, type) and not _is_known(value):
         return None
     if isinstance(value, type | FunctionType | ModuleType) and isinstance(home, str):
+        if isinstance(value, FunctionType) and not (_is_opaque(home) or is_found_by_name(value)):
+            return None  # ``functools.wraps`` gives it the name of another
         if _is_trusted(home):
             return f"{home}.{getattr(value, '__qualname__', '')} {_release(home.partition('.')[0])}"
         if _is_opaque(home):

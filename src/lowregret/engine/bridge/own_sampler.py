@@ -9,17 +9,19 @@ import re
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
 from numba import cfunc, njit, types
 from numba.extending import intrinsic
 
 from lowregret.engine.bridge.compile import use_numba
 from lowregret.engine.bridge.compile_errors import TRACEBACK, message_lines
+from lowregret.engine.bridge.external import call_at
 from lowregret.engine.bridge.identity import unseeded
 from lowregret.engine.kernels.rng import STATE, Rng, bits
 from lowregret.environments import Sampled
 from lowregret.errors import InputError
 
+SAMPLER = types.float64(types.uint64, types.int64)
+"""The signature of a sampler: it returns the n-th reward of a stream from its key and n."""
 use_numba()
 _samplers: dict[Any, Any] = {}
 """The compiled functions by the functions they were made of; machine code lives as long as these."""
@@ -27,14 +29,11 @@ _samplers: dict[Any, Any] = {}
 
 def _call_sampler(context: Any, address: Any, key: Any, n: Any) -> Any:
     """Call the sampler at an address for the n-th reward of a stream."""
-    signature = types.float64(types.int64, types.uint64, types.int64)
 
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address, key, n = arguments
-        kind = ir.FunctionType(ir.DoubleType(), [ir.IntType(64), ir.IntType(64)])
-        return builder.call(builder.inttoptr(address, kind.as_pointer()), [key, n])
+    def build(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return call_at(context, builder, arguments[0], SAMPLER, arguments[1:])
 
-    return signature, build
+    return types.float64(types.int64, *SAMPLER.args), build
 
 
 call_sampler: Any = intrinsic(_call_sampler)
@@ -53,7 +52,7 @@ def sampler_address(arm: Sampled) -> int:
             return float(sample(Rng(states[0])))
 
         try:
-            _samplers[arm.sample] = cfunc("float64(uint64, int64)", error_model="numpy")(draw)
+            _samplers[arm.sample] = cfunc(SAMPLER, error_model="numpy")(draw)
         except Exception as error:  # of Numba's many kinds, some are not its own
             name = getattr(arm.sample, "__name__", arm.sample)
             lines = message_lines(error)

@@ -12,15 +12,17 @@ from inspect import getattr_static, signature
 from types import FunctionType
 from typing import Any, cast
 
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.extending import (
     NativeValue,
+    lower_builtin,
     make_attribute_wrapper,
     models,
     overload,
     overload_attribute,
     overload_method,
     register_model,
+    type_callable,
     typeof_impl,
     unbox,
 )
@@ -173,6 +175,16 @@ def _register_number(of: Any, name: str, value: float) -> None:
 def class_of(policy: Any) -> type[Policy]:
     """Return the class of policies that a Numba type stands for; None stands for the base of all."""
     return Policy if isinstance(policy, types.NoneType) else cast("type[Policy]", policy.instance_class)
+
+
+def implement_constant(function: Any, find: Callable[[type[Policy]], Any]) -> None:
+    """Let compiled code take what ``find`` returns for a class for what a function returns for a policy."""
+
+    def constant_of(context: Any, builder: Any, kind: Any, _: Any) -> Any:
+        return context.get_constant_generic(builder, kind.return_type, find(class_of(kind.args[0])))
+
+    type_callable(function)(lambda context: lambda policy: typeof(find(class_of(policy))))
+    lower_builtin(function, types.Any)(constant_of)
 
 
 def share_all(graph: CodeGraph) -> None:

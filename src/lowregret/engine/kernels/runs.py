@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.bridge.compile import call_by_address, compiled, jittable, jittable_inline
+from lowregret.engine.bridge.compile import call_by_address, compiled, jittable
 from lowregret.engine.kernels.answers import answers_of
 from lowregret.engine.kernels.delayed_rewards import nth_delay
 from lowregret.engine.kernels.drifting import drifting_reward
@@ -82,17 +82,6 @@ def prepare_run(rows: Rows, seed: Any, number: int, shuffled: bool, memory: RunM
 prepare_run_at, finish_at = call_by_address(prepare_run), call_by_address(finish)
 
 
-@jittable_inline
-def new_run(setup: Setup, outputs: Outputs, memory: RunMemory, entry: int, number: int) -> Run:
-    """Return what run ``number`` plays on, and entry ``entry`` of the outputs."""
-    regret, rewards = outputs.regret[entry], outputs.rewards[entry % len(outputs.rewards)]
-    path, answers = outputs.path[entry % len(outputs.path)], answers_of(outputs.answers, entry)
-    return Run(
-        memory.table, setup.data, setup.horizon, setup.clip, setup.grid, setup.seed, number, regret, rewards,
-        path, answers, outputs.stop, setup.addresses.pull_each,
-    )  # fmt: skip
-
-
 def play_runs(
     policy: Any, setup: Setup, first_run: int, outputs: Outputs, memory: RunMemory, scratch: Any
 ) -> int:
@@ -106,7 +95,12 @@ def play_runs(
         prepare_run_at(
             setup.addresses.prepare_run, arms[entry % len(arms)], setup.seed, number, setup.shuffled, memory
         )
-        run = new_run(setup, outputs, memory, entry, number)
+        regret, rewards = outputs.regret[entry], outputs.rewards[entry % len(outputs.rewards)]
+        path, answers = outputs.path[entry % len(outputs.path)], answers_of(outputs.answers, entry)
+        run = Run(
+            memory.table, setup.data, setup.horizon, setup.clip, setup.grid, setup.seed, number,
+            regret, rewards, path, answers, outputs.stop, setup.addresses.pull_each,
+        )  # fmt: skip
         first = State(setup.first_round, count_active(rows), 0, 0, PLAYING)
         state = play_run(policy, first, rng, run, scratch)
         status = state.status
@@ -116,7 +110,8 @@ def play_runs(
             return status
         for i in range(len(rows)):
             outputs.pulls[entry, order[i]] = rows[i]["pulls"] + rows[i]["pending"]
-            outputs.eliminated[entry, order[i]] = max(rows[i]["eliminated"], 0)
+            eliminated = rows[i]["eliminated"]
+            outputs.eliminated[entry, order[i]] = eliminated if eliminated > 0 else 0
     return PLAYING
 
 

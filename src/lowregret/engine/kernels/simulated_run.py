@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.bridge.compile import by_policy_class, call_by_address, compiled, compiled_inline
+from lowregret.engine.bridge.compile import (
+    by_policy_class,
+    call_by_address,
+    compiled,
+    compiled_inline,
+    jittable,
+)
 from lowregret.engine.kernels.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
@@ -87,7 +93,6 @@ def draw_reward(run: Run, i: int) -> float:
     return np.nan if exhausted(source, n) else clipped(nth_reward(source, run.data, n), run.clip)
 
 
-@compiled
 def finish(run: Run, number: int, t: int) -> int:
     """End a run that has played well up to step ``t``, in a round; return its status.
 
@@ -115,7 +120,7 @@ def finish(run: Run, number: int, t: int) -> int:
     return PLAYING
 
 
-@compiled
+@jittable
 def pull_each(observer: Any, times: int, rng: Rng, number: int, run: Run) -> tuple[int, int, int]:
     """Pull every active arm in turn, a number of times; return the time, the next grid entry and the status.
 
