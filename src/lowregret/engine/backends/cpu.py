@@ -14,7 +14,7 @@ from lowregret.engine.bridge.numba_options import lock
 from lowregret.engine.encoding import arm_table, encode, rows_of_runs
 from lowregret.engine.failures import call, raise_for
 from lowregret.engine.kernels import delayed_run
-from lowregret.engine.kernels.answers import Answers, answers_of
+from lowregret.engine.kernels.answers import Answers
 from lowregret.engine.kernels.modes import play_run, select_mode
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.runs import (
@@ -67,7 +67,7 @@ class Game:
         answers = None
         if sides is not None:
             recommended, loss, stopped = (recorded[name] for name in ANSWERED)
-            answers = Answers(recommended, loss, stopped, problem.grid, sides)
+            answers = Answers(recommended, loss, stopped, sides)
         outputs = Outputs(
             self.regret[part], self.pulls[part], self.eliminated[part], recorded[REWARDS], recorded[PATH],
             answers, self.halt,
@@ -86,14 +86,16 @@ class Game:
         """The function that plays a run, and the one of the mode that is compiled instead."""
         return play_run, self.mode.play
 
-    @property
-    def called(self) -> dict[str, tuple[Any, ...]]:
-        """By the fields of ``Addresses``, the functions that know no policy, and examples of arguments."""
-        setup, _, outputs, memory, _ = self.arguments(0, 1)
+    def called(self, examples: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
+        """Return by the fields of ``Addresses`` the functions that know no policy, with arguments for each.
+
+        ``examples`` are the ``arguments`` of one run.
+        """
+        setup, _, outputs, memory, _ = examples
         regret, rewards, path = outputs.regret[0], outputs.rewards[0], outputs.path[0]
         run = Run(
             memory.table, setup.data, setup.horizon, setup.clip, setup.grid, setup.seed, 0,
-            regret, rewards, path, answers_of(outputs.answers, 0), outputs.stop, 0,
+            regret, rewards, path, outputs.answers, 0, outputs.stop, 0,
         )  # fmt: skip
         rng = Rng(memory.states[0])
         called: dict[str, tuple[Any, ...]] = {
@@ -106,30 +108,34 @@ class Game:
 
     def play(self) -> Any:
         """Return ``play_runs`` for the problem, compiled or loaded with all that it calls."""
-        play = self.own_code()
-        called = {name: address_of(*arguments) for name, arguments in self.called.items()}
-        self.addresses = self.addresses._replace(**called)
+        examples = self.arguments(0, 1)
+        called, play = self.called(examples), self.own_code(examples)
+        addresses = {name: address_of(*arguments) for name, arguments in called.items()}
+        self.addresses = self.addresses._replace(**addresses)
         return play
 
-    def own_code(self) -> Any:
+    def own_code(self, examples: tuple[Any, ...]) -> Any:
         """Return ``play_runs`` for the problem; what it calls by an address may not be compiled yet."""
         with lock:
-            for arguments in self.called.values():
+            for arguments in self.called(examples).values():
                 expect(*arguments)
-            return entry(play_runs, self.problem.policy, *self.arguments(0, 0), calls=self.calls)
+            return entry(play_runs, self.problem.policy, *examples, calls=self.calls)
 
     def paths(self) -> dict[str, str | None]:
         """Return beside which files the machine code is kept: that of ``PLAY``, and that of what it calls."""
-        play = entry_path(play_runs, self.problem.policy, *self.arguments(0, 0), calls=self.calls)
-        return {PLAY: play} | {name: address_path(*arguments) for name, arguments in self.called.items()}
+        examples = self.arguments(0, 1)
+        play = entry_path(play_runs, self.problem.policy, *examples, calls=self.calls)
+        called = self.called(examples)
+        return {PLAY: play} | {name: address_path(*arguments) for name, arguments in called.items()}
 
 
 def prepare(problem: Problem, part: str = "") -> None:
     """Compile what plays a problem, or one part of that, and keep it on disk."""
     game = Game(replace(problem, runs=1), Control().halt)
+    examples = game.arguments(0, 1)
     if part in ("", PLAY):
-        game.own_code()
-    for name, arguments in game.called.items():
+        game.own_code(examples)
+    for name, arguments in game.called(examples).items():
         if part in ("", name):
             address_of(*arguments)
 

@@ -83,7 +83,8 @@ def _wanted(name: str, arguments: tuple[Any, ...], kind: Any) -> str | None:
         return "a number"
     if name in PAIRS and not (isinstance(kind, types.BaseTuple) and len(cast(Any, kind)) == 2):
         return PAIRS[name]
-    remembers = getattr(arguments[0], "instance_class", Policy).Memory is not None if arguments else False
+    owner = getattr(arguments[0], "instance_class", Policy) if arguments else None  # a policy, or its arms
+    remembers = getattr(owner, "Memory", None) is not None
     if name == "update_memory" and remembers and not isinstance(kind, types.BaseNamedTuple):
         return "a Memory"
     if name == "next_round" and len(arguments) >= 4 and kind != arguments[3]:

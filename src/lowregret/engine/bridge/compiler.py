@@ -40,6 +40,7 @@ from lowregret.policies.class_validation import COMPARISONS
 use_numba()
 _compiled: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
+_signatures: dict[tuple[Any, ...], Any] = {}
 _addresses: dict[tuple[Any, ...], Any] = {}
 """What was compiled to be called by its address; machine code lives as long as these."""
 CALLED = (
@@ -79,9 +80,17 @@ def entry(
     return _entries[shape]
 
 
+def signature_for(function: Callable[..., Any], examples: tuple[Any, ...]) -> Any:
+    """Return the signature of a function that is called by its address, for the types of the examples."""
+    shape = function, _shape(examples)
+    if shape not in _signatures:
+        _signatures[shape] = external.signature_for(function, tuple(map(typeof, examples)))
+    return _signatures[shape]
+
+
 def expect(function: Callable[..., Any], *examples: Any) -> None:
     """Let what is compiled next call a function by its address, for the types of the examples."""
-    external.expected[function] = external.signature_for(function, examples)
+    external.expected[function] = signature_for(function, examples)
 
 
 def address_of(function: Callable[..., Any], *examples: Any) -> int:
@@ -89,14 +98,14 @@ def address_of(function: Callable[..., Any], *examples: Any) -> int:
     shape = function, _shape(examples)
     if shape not in _addresses:
         with lock, _without_collection():
-            _addresses[shape] = external.machine_code(function, external.signature_for(function, examples))
+            _addresses[shape] = external.machine_code(function, signature_for(function, examples))
     return int(_addresses[shape].address)
 
 
 def address_path(function: Callable[..., Any], *examples: Any) -> str | None:
     """Return beside which file ``address_of`` keeps the machine code, or None."""
     with lock:
-        return external.path_of(function, external.signature_for(function, examples))
+        return external.path_of(function, signature_for(function, examples))
 
 
 def dispatch(function: Any, inline: bool) -> Callable[..., Any]:

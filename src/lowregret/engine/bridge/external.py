@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any
 
 from llvmlite import binding, ir  # type: ignore[import-untyped]
-from numba import cfunc, typeof, types
+from numba import cfunc, types
 from numba.extending import lower_builtin, type_callable
 
 from lowregret.engine.bridge import code_cache
@@ -105,9 +105,9 @@ def path_of(function: Any, kind: Any) -> str | None:
     return code_cache.file_for("engine", function.__name__, *where)
 
 
-def signature_for(function: Any, examples: tuple[Any, ...]) -> Any:
-    """Return the signature of a function for arguments of the types of the examples."""
-    return _RETURNED[function.__annotations__["return"]](*map(typeof, examples))
+def signature_for(function: Any, kinds: tuple[Any, ...]) -> Any:
+    """Return the signature of a function for arguments of some types."""
+    return _RETURNED[function.__annotations__["return"]](*kinds)
 
 
 def implement_call_by_address(name: Any, function: Any) -> None:

@@ -1,6 +1,7 @@
 """What a policy answers during a run, recorded at the times of the grid: see ``engine.problem.RECORDS``.
 
-Each function does nothing if ``answers`` is None, and compiled code for None has nothing of it.
+The functions do nothing if ``answers`` is None. It is an argument of its own, beside the run that has it, so
+that Numba leaves them out of compiled code for None.
 """
 
 from __future__ import annotations
@@ -12,31 +13,19 @@ import numpy as np
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import by_policy_class, jittable_inline
 from lowregret.engine.kernels.rules import rules_of
+from lowregret.engine.kernels.simulated_run import Run
 from lowregret.engine.kernels.state import ArmTable, State
 from lowregret.engine.kernels.step import in_warmup, recommended
 from lowregret.policies import Arms, Clock, Policy
 
 
 class Answers(NamedTuple):
-    """Where the answers of a policy go, and what they are judged by.
-
-    The first three have a row for each run, or are the rows of one run.
-    """
+    """Where the answers of a policy go, in a row for each run, and what they are judged by."""
 
     recommended: Integers  # at the times of the grid
     loss: Floats
     stopped: Integers  # one number: the time from which one arm alone was pulled
-    grid: Integers
     sides: Integers  # of ``engine.encoding.sides_of``
-
-
-@jittable_inline
-def answers_of(answers: Any, entry: int) -> Any:
-    """Return where the answers of a run go, None if they are not recorded."""
-    if answers is None:
-        return None
-    recommended, loss, stopped, grid, sides = answers
-    return Answers(recommended[entry], loss[entry], stopped[entry], grid, sides)
 
 
 def _recommend(policy: Any, table: ArmTable, clock: Clock, alone: bool, sides: Any) -> tuple[int, float]:
@@ -63,7 +52,7 @@ def answer_now(kind: type[Policy]) -> Any:
 
 @jittable_inline
 def answer(
-    policy: Any, answers: Any, table: ArmTable, state: State, clock: Clock, entry: int, following: int
+    policy: Any, answers: Any, run: Run, state: State, clock: Clock, entry: int, following: int
 ) -> None:
     """Record the answer for the entries of the grid from ``entry`` up to the one before ``following``.
 
@@ -71,16 +60,16 @@ def answer(
     """
     if answers is not None and following > entry:
         alone, number, loss = state.active_arms == 1 and rules_of(policy).ends_alone, -1, np.nan
-        if not in_warmup(table.rows, rules_of(policy).warmup):
-            number, loss = answer_now(policy, table, clock, alone, answers.sides)
+        if not in_warmup(run.table.rows, rules_of(policy).warmup):
+            number, loss = answer_now(policy, run.table, clock, alone, answers.sides)
         for at in range(entry, following):
-            answers.recommended[at], answers.loss[at] = number, loss
+            answers.recommended[run.entry, at], answers.loss[run.entry, at] = number, loss
 
 
 @jittable_inline
-def answer_rest(policy: Any, answers: Any, table: ArmTable, state: State, clock: Clock) -> None:
+def answer_rest(policy: Any, answers: Any, run: Run, state: State, clock: Clock) -> None:
     """Record the answer for the rest of a run in which one arm is left, and the time from which it was."""
     if answers is not None:
         alone = state.active_arms == 1 and rules_of(policy).ends_alone
-        answers.stopped[0] = max(state.t, 1) if alone else 0
-        answer(policy, answers, table, state, clock, state.recorded, len(answers.grid))
+        answers.stopped[run.entry, 0] = max(state.t, 1) if alone else 0
+        answer(policy, answers, run, state, clock, state.recorded, len(run.grid))

@@ -8,7 +8,6 @@ import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import call_by_address, compiled, jittable
-from lowregret.engine.kernels.answers import answers_of
 from lowregret.engine.kernels.delayed_rewards import nth_delay
 from lowregret.engine.kernels.drifting import drifting_reward
 from lowregret.engine.kernels.modes import play_run
@@ -96,10 +95,10 @@ def play_runs(
             setup.addresses.prepare_run, arms[entry % len(arms)], setup.seed, number, setup.shuffled, memory
         )
         regret, rewards = outputs.regret[entry], outputs.rewards[entry % len(outputs.rewards)]
-        path, answers = outputs.path[entry % len(outputs.path)], answers_of(outputs.answers, entry)
+        path = outputs.path[entry % len(outputs.path)]
         run = Run(
             memory.table, setup.data, setup.horizon, setup.clip, setup.grid, setup.seed, number,
-            regret, rewards, path, answers, outputs.stop, setup.addresses.pull_each,
+            regret, rewards, path, outputs.answers, entry, outputs.stop, setup.addresses.pull_each,
         )  # fmt: skip
         first = State(setup.first_round, count_active(rows), 0, 0, PLAYING)
         state = play_run(policy, first, rng, run, scratch)

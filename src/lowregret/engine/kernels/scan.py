@@ -56,7 +56,7 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
         record_step(run.path, t, number, state.round.number, state.active_arms)
         entry = at
         at, status = end_step(run, t, at, state.status)
-        answer(policy, run.answers, table, state, clock, entry, at)
+        answer(policy, run.answers, run, state, clock, entry, at)
         state = State(state.round, state.active_arms, t, at, status)
-    answer_rest(policy, run.answers, table, state, clock_at(state.t, horizon, len(table.rows), 0.0))
+    answer_rest(policy, run.answers, run, state, clock_at(state.t, horizon, len(table.rows), 0.0))
     return state

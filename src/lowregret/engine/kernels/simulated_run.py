@@ -47,6 +47,7 @@ class Run(NamedTuple):
     rewards: Floats  # the sum of each arm's, or empty
     path: Integers
     answers: Any  # an ``answers.Answers``, None if they are not recorded
+    entry: int  # its row
     stop: Integers
     pull_each: int  # the address of ``pull_each`` for no observer
 
