@@ -40,7 +40,7 @@ from lowregret.policies import Policy
 MAX_SHARE = 1e-4
 """The largest share of the runs of a group that may differ."""
 UNSTABLE = (policies.TsallisINF,)
-"""Policies whose runs part after a difference in the last bit, which their weights 1 / probability enlarge."""
+"""Policies whose runs part after a difference in the last bit: their weights 1 / probability enlarge it."""
 MAX_DEVIATIONS = 4.5
 """How far mean regrets may be apart, in standard errors, where the runs of the processor are others."""
 BANDITS = {
