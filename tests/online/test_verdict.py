@@ -78,6 +78,18 @@ def test_an_arm_that_sold_too_seldom_leaves_no_probability(reward_range):
     assert [arm.probability_best for arm in verdict.arms] == [None, None]
 
 
+def test_an_arm_without_rewards_leaves_no_probability():
+    """The prior alone would say that a new arm is probably the best."""
+    chances = {"red": 0.1, "violet": 0.2}
+    agent = play(lr.Agent("RoundRobin", list(chances)), chances, 300)
+    assert agent.verdict().arms[1].probability_best > 0.9
+    agent.add_arm("green")
+    verdict = agent.verdict()
+    assert [arm.probability_best for arm in verdict.arms] == [None] * 3 and verdict.expected_loss is None
+    agent.tell(agent.ask(only=["green"]), 0)
+    assert all(arm.probability_best is not None for arm in agent.verdict().arms)
+
+
 def test_no_verdict_without_rewards_rivals_or_statistics():
     agent = lr.Agent("UCB1", ["a", "b", "c"])
     assert agent.verdict().sentence == "not yet: a and 2 others have no reward"

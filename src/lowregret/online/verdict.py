@@ -269,7 +269,8 @@ def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], f
     words = "Beta(1, 1) for each rate" if binary else "uniform in each mean and variance"
     places = np.flatnonzero(~arms.retired)
     own = totals.at(places)
-    if leader is None or (not binary and ((own.pulls < 5).any() or _is_uneven(arms, places))):
+    few = (own.pulls < (1 if binary else 5)).any()  # else the prior alone speaks for an arm, as for a new one
+    if leader is None or few or (not binary and _is_uneven(arms, places)):
         return {}, None, words
     random = np.random.default_rng(0)
     shape = max(1_000, min(20_000, LOSS_DRAWS // len(places))), len(places)
