@@ -9,7 +9,15 @@ import numpy as np
 from lowregret._common.arrays import Integers
 from lowregret.engine.backends.threads import interruptible, run_in_threads
 from lowregret.engine.bridge.code_cache import has_code
-from lowregret.engine.bridge.compiler import address_of, address_path, entry, entry_path, expect
+from lowregret.engine.bridge.compiler import (
+    address_of,
+    address_path,
+    entry,
+    entry_path,
+    expect,
+    has_address,
+    has_entry,
+)
 from lowregret.engine.bridge.numba_options import lock
 from lowregret.engine.encoding import arm_table, encode, rows_of_runs
 from lowregret.engine.failures import call, raise_for
@@ -121,12 +129,14 @@ class Game:
                 expect(*arguments)
             return entry(play_runs, self.problem.policy, *examples, calls=self.calls)
 
-    def paths(self) -> dict[str, str | None]:
-        """Return beside which files the machine code is kept: that of ``PLAY``, and that of what it calls."""
+    def missing_paths(self) -> dict[str, str | None]:
+        """Return the parts that this process has not compiled, and beside which files they are kept."""
         examples = self.arguments(0, 1)
-        play = entry_path(play_runs, self.problem.policy, *examples, calls=self.calls)
-        called = self.called(examples)
-        return {PLAY: play} | {name: address_path(*arguments) for name, arguments in called.items()}
+        play, called = (play_runs, self.problem.policy, *examples), self.called(examples)
+        paths = {name: address_path(*other) for name, other in called.items() if not has_address(*other)}
+        if not has_entry(*play, calls=self.calls):
+            paths[PLAY] = entry_path(*play, calls=self.calls)
+        return paths
 
 
 def prepare(problem: Problem, part: str = "") -> None:
@@ -142,7 +152,7 @@ def prepare(problem: Problem, part: str = "") -> None:
 
 def missing_parts(problem: Problem) -> dict[str, str | None]:
     """Return the parts that are not on disk, and beside which file each would be kept, if it can be."""
-    paths = Game(replace(problem, runs=1), Control().halt).paths()
+    paths = Game(replace(problem, runs=1), Control().halt).missing_paths()
     return {part: path for part, path in paths.items() if not (path and has_code(path))}
 
 

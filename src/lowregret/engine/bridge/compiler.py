@@ -102,6 +102,11 @@ def address_of(function: Callable[..., Any], *examples: Any) -> int:
     return int(_addresses[shape].address)
 
 
+def has_address(function: Callable[..., Any], *examples: Any) -> bool:
+    """Return whether this process has what ``address_of`` returns."""
+    return (function, _shape(examples)) in _addresses
+
+
 def address_path(function: Callable[..., Any], *examples: Any) -> str | None:
     """Return beside which file ``address_of`` keeps the machine code, or None."""
     with lock:
@@ -139,6 +144,16 @@ def with_compiled_methods(policy: Policy) -> Policy:
             call = njit(**METHODS)(eval(f"lambda policy, *given: policy.{name}(*given)"))
             vars(other)[name] = partial(call, policy)
     return other
+
+
+def has_entry(
+    function: Callable[..., Any],
+    policy: Policy,
+    *others: Any,
+    calls: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
+) -> bool:
+    """Return whether this process has what ``entry`` returns."""
+    return (function, calls, policy_type(type(policy)), _shape(others)) in _entries
 
 
 def entry_path(
