@@ -6,7 +6,7 @@ from lowregret.engine.kernels.rewards import reward
 from lowregret.engine.kernels.rng import policy_rng, shuffle
 from lowregret.engine.kernels.state import CLOSED, ArmTable, lay_out, rows_of
 from lowregret.engine.start import start
-from lowregret.policies.views import Arms, arm_view, clock_at
+from lowregret.policies.views import UNDATED, Arms, arm_view, clock_at
 
 
 class Game:
@@ -68,7 +68,7 @@ class Game:
         if self.t >= self.round.until:
             self.round = self.policy.next_round(Arms(self.policy, ArmTable(self.rows)), clock, self.round)
         for i in active:
-            if not self.rows[i]["active"] and self.rows[i]["eliminated"] == 0:
+            if not self.rows[i]["active"] and self.rows[i]["eliminated"] in (0, UNDATED):
                 self.rows[i]["eliminated"] = self.t
 
     def observe(self, place, x):

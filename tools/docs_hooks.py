@@ -64,7 +64,7 @@ REFERENCE = {
 ``reference_pages`` adds policies, environments and testing.
 """
 
-WITH_INHERITED = ("AsyncAgent", "service.client.RemoteAgent", "Results", "Policy")
+WITH_INHERITED = ("AsyncAgent", "service.client.RemoteAgent", "Results", "Policy", "Sampled")
 """Classes whose bases are not public, so that their pages have the methods of these too."""
 
 GALLERY = (

@@ -6,7 +6,7 @@ next_round has no rng, so random places are a hash of (round, arm, counter): one
 from math import log, sqrt
 
 import lowregret as lr
-from lowregret.policies.subsampling import DuelRound, block_mean, leading_arm
+from lowregret.policies.subsampling import DuelRound, block_sum, leading_arm
 
 
 def uniform(a, b, c):
@@ -48,7 +48,7 @@ class RBSDA(SDA):
     def wins(self, leader, arm, number, changed):
         n = len(arm.rewards)
         start = int(uniform(number, arm.number, 0) * (len(leader.rewards) - n))
-        return block_mean(arm.rewards, 0, n) >= block_mean(leader.rewards, start, n)
+        return block_sum(arm.rewards, 0, n) / n >= block_sum(leader.rewards, start, n) / n
 
 
 class LB0(lr.LBSDA):
@@ -66,15 +66,15 @@ class SSMC(SDA):
 
     def wins(self, leader, arm, number, changed):
         n, size = len(arm.rewards), len(leader.rewards)
-        mean = block_mean(arm.rewards, 0, n)
+        mean = block_sum(arm.rewards, 0, n) / n
         if not changed:
-            return mean >= block_mean(leader.rewards, size - n, n)
+            return mean >= block_sum(leader.rewards, size - n, n) / n
         total = 0.0
         for k in range(n):
-            total += leader.rewards[k]
+            total += leader.rewards[k, 0]
         least = total
         for k in range(n, size):
-            total += leader.rewards[k] - leader.rewards[k - n]
+            total += leader.rewards[k, 0] - leader.rewards[k - n, 0]
             least = min(least, total)
         return mean >= least / n - 1e-12
 

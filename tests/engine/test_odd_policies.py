@@ -8,6 +8,7 @@ import pytest
 
 import lowregret as lr
 from lowregret.engine import start
+from lowregret.errors import InputError
 from lowregret.policies import annotations
 
 
@@ -64,36 +65,17 @@ class Posterior(NamedTuple):
     beta: float = 1.0
 
 
-class RoundWithActive(NamedTuple):
-    number: int
-    until: int
-    active: int
-    normal: float
+class RemembersBeta(lr.Policy):
+    """With a field that has the name of a method of random numbers."""
 
-
-class NamedLikeMethods(lr.Policy):
-    """With fields that have the names of methods of arms and of random numbers."""
-
-    reset: bool = True
     Memory = Posterior
     warmup = 0
-    eliminates_permanently = False
-
-    def first_round(self, clock):
-        return RoundWithActive(0, 10, clock.arms, 0.5)
 
     def update_memory(self, arm, reward, clock):
         return Posterior(arm.memory.alpha + reward, arm.memory.beta + 1.0 - reward)
 
-    def score(self, arm, clock, round):
-        return arm.memory.alpha / (arm.memory.alpha + arm.memory.beta) + round.normal / (
-            round.active + clock.t
-        )
-
-    def next_round(self, arms, clock, round):
-        if self.reset:
-            arms.reset(round.number % clock.arms)
-        return RoundWithActive(round.number + 1, clock.t + 10, arms.count_active(), 0.5 * round.normal)
+    def score(self, arm, clock):
+        return arm.memory.alpha / (arm.memory.alpha + arm.memory.beta)
 
 
 class OwnRow(lr.Policy):
@@ -226,7 +208,6 @@ ODD = (
     LowerBound(),
     LowerBoundOfPulls(),
     RoundsByBest(),
-    NamedLikeMethods(),
     JoinLater(),
     BestBeforeAnyPull(),
     BestBeforeAnyPull(negative=True),
@@ -331,3 +312,8 @@ def test_a_method_that_is_replaced_is_read_again(monkeypatch):
     monkeypatch.setattr(lr.UCBV, "score", lambda self, arm: arm.mean)
     with pytest.raises(lr.InputError, match="write score"):
         lr.trace(lr.UCBV(), "bernoulli:0.4,0.6", 5, engine="reference")
+
+
+def test_a_field_with_the_name_of_a_method_is_named():
+    with pytest.raises(InputError, match=r"RemembersBeta: Posterior\.beta: .*so rename the field"):
+        lr.simulate(RemembersBeta(), "bernoulli:0.4,0.5", horizon=10, runs=1)

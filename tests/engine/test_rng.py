@@ -147,7 +147,7 @@ def test_streams_differ_in_every_part_of_their_name():
 def test_no_two_streams_beside_those_of_the_arms_have_one_number():
     sources = Path(lowregret.__file__).parent.rglob("*.py")
     lines = [line for source in sources for line in source.read_text().splitlines()]
-    streams = dict(match.groups() for line in lines if (match := re.match(r"(\w+_STREAM) = (-\d+)$", line)))
+    streams = dict(match.groups() for line in lines if (match := re.match(r"(\w+_STREAM) = (-\d+)\b", line)))
     assert len(streams) == 7
     assert len(set(streams.values())) == len(streams)
 

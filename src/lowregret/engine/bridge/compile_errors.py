@@ -50,6 +50,10 @@ def explain(error: Exception, policy: Policy, attempts: Sequence[Attempt], optio
     compiled by themselves. At fault is one that fails and calls none that does. ``options`` are those of the
     engine, which allocates nothing.
     """
+    if hidden := _hidden_field(attempts):
+        return InputError(
+            f"{policy}: {hidden}: arms or random numbers have a method of this name, so rename the field"
+        )
     faults, returned = _compile_each(list(attempts))
     for (function, arguments), kind in returned.items():
         if wanted := _wanted(function.__name__, arguments, kind):
@@ -64,6 +68,20 @@ def explain(error: Exception, policy: Policy, attempts: Sequence[Attempt], optio
         reason = "it makes an array, a list or a string, and only numbers and tuples of them can be made"
         return InputError(f"{policy}: Numba cannot compile {place_of(fault[0])}: {reason}")
     return InputError(f"{policy}: Numba cannot compile it: {_reason(error, policy)}")
+
+
+def _hidden_field(attempts: Sequence[Attempt]) -> str:
+    """Return a field of a named tuple of the user's that compiled code takes for a method, "" if none is."""
+    from lowregret.engine.bridge.tuple_methods import methods  # which imports this module
+
+    kinds = [kind for attempt in attempts for kind in attempt.arguments]
+    for kind in kinds:
+        kinds += getattr(kind, "types", ())
+        own = getattr(kind, "instance_class", Policy)
+        for field in () if own.__module__.startswith("lowregret.") else getattr(own, "_fields", ()):
+            if field in methods:
+                return f"{own.__name__}.{field}"
+    return ""
 
 
 def _innermost(faults: Sequence[Fault]) -> Fault | None:

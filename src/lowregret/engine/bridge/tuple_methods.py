@@ -9,16 +9,15 @@ from types import FunctionType
 from typing import Any
 
 from numba import njit, types
-from numba.core.typing.templates import infer_getattr, make_overload_method_template
-from numba.extending import overload
+from numba.extending import overload, overload_method
 
 from lowregret.engine.bridge.compile import PLACE, bodies_of, jittable_inline
 from lowregret.engine.bridge.identity import GENERATED, CodeGraph
 from lowregret.engine.bridge.numba_options import METHODS, accepted, lock, overload_options
 from lowregret.engine.bridge.policy_types import share_all
 
-_methods: dict[str, str] = {}
-"""The parameters of the methods that Numba knows, by name."""
+methods: dict[str, str] = {}
+"""The parameters of the methods that Numba knows, by name; they hide fields of their names."""
 
 
 def implement_tuple_methods(kind: type) -> None:
@@ -33,13 +32,11 @@ def implement_tuple_methods(kind: type) -> None:
 
 def _implement_method(kind: type, name: str, method: FunctionType) -> None:
     names = ", ".join(signature(method).parameters)
-    if name in _methods:
-        if _methods[name] != names:
-            raise TypeError(
-                f"{kind.__name__}.{name}: another NamedTuple has {name}({_methods[name]}) already"
-            )
+    if name in methods:
+        if methods[name] != names:
+            raise TypeError(f"{kind.__name__}.{name}: another NamedTuple has {name}({methods[name]}) already")
         return
-    _methods[name] = names
+    methods[name] = names
     options = {**METHODS, "forceinline": True}
 
     def find(self: Any, *_: Any) -> Any:
@@ -47,26 +44,8 @@ def _implement_method(kind: type, name: str, method: FunctionType) -> None:
         return _checked(own) if isinstance(own, FunctionType) else None
 
     plain, kept = bodies_of(find, signature(method), options)
-    template = make_overload_method_template(
-        types.BaseNamedTuple, name, plain, "never", **overload_options(options)
-    )
-    infer_getattr(fields_first(template))
-    overload(plain, **overload_options(options))(plain)
+    overload_method(types.BaseNamedTuple, name, **overload_options(options))(plain)
     overload(plain, **overload_options({**options, "cache": True}))(kept)  # Numba calls a method by ``plain``
-
-
-def fields_first(template: Any) -> Any:
-    """Return a template of a method such that a tuple with a field of its name has the field.
-
-    ``numba.extending.overload_method`` would hide it: a ``Memory`` may have a number ``beta``, as random
-    numbers have a method.
-    """
-
-    class Method(template):  # type: ignore[misc]
-        def _resolve(self, tuple_type: Any, attribute: str) -> Any:
-            return None if attribute in tuple_type.fields else super()._resolve(tuple_type, attribute)
-
-    return Method
 
 
 @cache

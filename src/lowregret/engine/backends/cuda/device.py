@@ -21,7 +21,6 @@ from numba import config, float64, from_dtype, types
 from lowregret.engine.bridge.compile import compiled_forms
 from lowregret.engine.bridge.function_copies import copy_function
 from lowregret.engine.bridge.own_sampler import call_sampler
-from lowregret.engine.bridge.tuple_methods import fields_first
 from lowregret.engine.kernels.rng import EDGES, RATIOS, STATE, edge, ratio
 from lowregret.errors import InputError
 from lowregret.policies.base import Policy, numeric_fields
@@ -171,6 +170,19 @@ def _declare(name: str) -> None:
     template = templates.make_overload_method_template(types.BaseNamedTuple, name, choose, "never", **options)
     templates.infer_getattr(fields_first(template))
     overload(choose, **options)(choose)
+
+
+def fields_first(template: Any) -> Any:
+    """Return a template of a method such that a tuple with a field of its name has the field.
+
+    Numba's ``overload_method`` would hide it: a policy may have a parameter ``reset``, as arms have a method.
+    """
+
+    class Method(template):  # type: ignore[misc]
+        def _resolve(self, tuple_type: Any, attribute: str) -> Any:
+            return None if attribute in tuple_type.fields else super()._resolve(tuple_type, attribute)
+
+    return Method
 
 
 def policy_tuple(policy: Policy) -> Any:
