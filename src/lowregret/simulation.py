@@ -179,7 +179,8 @@ def simulate(
     outcomes, notes = {}, {}
     with reporting(progress) as report:
         advance = counter(report, len(chosen) * runs, "runs")
-        with precompiled(list(problems.values()) if BACKENDS[engine].precompiles else []) as elsewhere:
+        compiled = list(problems.values()) if BACKENDS[engine].precompiles else []
+        with precompiled(compiled, when_idle=_import_results) as elsewhere:
             for place, (name, problem) in enumerate(problems.items()):
                 advance(name, 0)
                 elsewhere(place)
@@ -187,6 +188,12 @@ def simulate(
                 words = reward_note(problem.policy, bandit.support, problem.clip, bandit.binary, period)
                 notes[name] = "; ".join(note for note in (words, describe(problem.prior)) if note)
     return results_of(bandit, horizon, seed, clip, outcomes, notes, str(delays), batch, engine)
+
+
+def _import_results() -> None:
+    """Import what results need; ``import lowregret`` and live agents do without it."""
+    import lowregret.results
+    import lowregret.results.run_tables  # noqa: F401
 
 
 def results_of(

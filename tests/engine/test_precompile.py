@@ -13,7 +13,7 @@ import lowregret as lr
 from lowregret._common.progress import ignore
 from lowregret.engine.backends import cpu
 from lowregret.engine.backends.cpu import Game
-from lowregret.engine.bridge import precompile
+from lowregret.engine.bridge import compiler, precompile
 from lowregret.engine.bridge.precompile import Precompiler, Task, default_processes, precompiled
 from lowregret.engine.problem import Problem
 
@@ -99,7 +99,7 @@ def test_what_is_compiled_elsewhere_is_waited_for_while_this_process_compiles_an
             answer.set()
 
     monkeypatch.setattr(cpu, "prepare", prepare)
-    compiler = Precompiler(tasks, [{"first", "shared"}, {"second", "shared"}], [Worker()])
+    compiler = Precompiler(tasks, [{"first", "shared"}, {"second", "shared"}], [Worker()], list)
     assert taken.wait(10)
     compiler.wait(0)
     assert compiled == ["first", "second"]
@@ -108,7 +108,8 @@ def test_what_is_compiled_elsewhere_is_waited_for_while_this_process_compiles_an
     assert compiled == ["first", "second"]
 
 
-def test_problems_share_what_knows_no_policy():
+def test_problems_share_what_knows_no_policy(monkeypatch):
+    monkeypatch.setattr(compiler, "_addresses", {})  # as if this process had compiled nothing
     problems = [Problem(policy, lr.bernoulli([0.1, 0.9]), 50) for policy in (lr.UCB1(), lr.MOSS())]
     parts = [Game(problem, np.zeros(1, np.int64)).missing_paths() for problem in problems]
     assert {part for part in parts[0] if parts[0][part] == parts[1][part]} == {

@@ -1,8 +1,8 @@
 """Compile policies in processes beside this one, which keep the machine code on disk.
 
 A process compiles one function at a time, since Numba holds a lock. So while this one compiles the first
-policy of a simulation, others compile what all policies share, then the last policy. Nothing is compiled
-twice: while this process needs what another one is compiling, it compiles something else.
+policy of a simulation, others compile the most costly function that all policies share, then the last policy.
+Nothing is compiled twice: while this process needs what another one is compiling, it compiles something else.
 """
 
 from __future__ import annotations
@@ -43,11 +43,20 @@ class Task(NamedTuple):
 
 
 class Precompiler:
-    """Compiles tasks, named by the file that each writes: other processes begin with the last one."""
+    """Compiles tasks, named by the file that each writes: other processes begin with the last one.
 
-    def __init__(self, tasks: dict[str, Task], needed: Sequence[set[str]], workers: Sequence[Worker]) -> None:
+    ``when_idle`` is called, again and again, while this process has nothing to compile.
+    """
+
+    def __init__(
+        self,
+        tasks: dict[str, Task],
+        needed: Sequence[set[str]],
+        workers: Sequence[Worker],
+        when_idle: Callable[[], None],
+    ) -> None:
         self._lock = Lock()
-        self._waiting, self._needed = dict(tasks), needed
+        self._waiting, self._needed, self._when_idle = dict(tasks), needed, when_idle
         self._done = {path: Event() for path in tasks}
         self._workers = workers
         self._threads = [Thread(target=self._feed, args=[worker], daemon=True) for worker in workers]
@@ -60,8 +69,10 @@ class Precompiler:
             while not self._done[path].is_set():
                 if (task := self._take(path)) is not None:
                     self._compile(*task)
-                elif not self._done[path].wait(WAIT_SECONDS):
-                    tick()
+                else:
+                    self._when_idle()
+                    if not self._done[path].wait(WAIT_SECONDS):
+                        tick()
 
     def close(self) -> None:
         """Stop the processes."""
@@ -110,11 +121,16 @@ class Precompiler:
 
 
 @contextmanager
-def precompiled(problems: Sequence[Problem], processes: int | None = None) -> Iterator[Callable[[int], None]]:
+def precompiled(
+    problems: Sequence[Problem],
+    processes: int | None = None,
+    when_idle: Callable[[], None] = lambda: None,
+) -> Iterator[Callable[[int], None]]:
     """Compile what is not on disk in other processes while the block runs.
 
     Yields a function that waits for the problem of a place, where another process compiles it. Nothing is
     started where one policy at most is missing, there is one core, or this process is itself a worker.
+    ``when_idle`` does what is of use while this process waits, such as an import that is needed later.
     """
     processes = default_processes() if processes is None else processes
     if processes == 0 or len(problems) < 2:
@@ -125,7 +141,7 @@ def precompiled(problems: Sequence[Problem], processes: int | None = None) -> It
         workers = [_start_worker(stack) for _ in range(likely)]
         tasks, needed = _tasks(problems)
         workers += [_start_worker(stack) for _ in range(min(processes, len(tasks) - 1) - likely)]
-        compiler = Precompiler(tasks, needed, workers)
+        compiler = Precompiler(tasks, needed, workers, when_idle)
         stack.callback(compiler.close)
         yield compiler.wait if len(tasks) > 1 else ignore_place
 
@@ -163,7 +179,7 @@ def ignore_place(place: int) -> None:
 
 
 def _tasks(problems: Sequence[Problem]) -> tuple[dict[str, Task], list[set[str]]]:
-    """Return what has to be compiled: that of single policies in their order, then what several share.
+    """Return what has to be compiled, the most costly of what policies share at the end.
 
     With it come the names of the tasks that each problem needs.
     """
@@ -180,7 +196,8 @@ def _tasks(problems: Sequence[Problem]) -> tuple[dict[str, Task], list[set[str]]
                     tasks = own if part == PLAY else shared
                     tasks.setdefault(path, Task(problem, part, _packed(problem, part)))
                     needed[place].add(path)
-    return own | shared, needed
+    costly = dict([shared.popitem()] if shared else [])  # ``Game.called`` lists it last
+    return shared | own | costly, needed
 
 
 def _packed(problem: Problem, part: str) -> bytes:
