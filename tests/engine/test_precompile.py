@@ -109,7 +109,8 @@ def test_what_is_compiled_elsewhere_is_waited_for_while_this_process_compiles_an
 
 
 def test_problems_share_what_knows_no_policy(monkeypatch):
-    monkeypatch.setattr(compiler, "_addresses", {})  # as if this process had compiled nothing
+    for compiled in ("_entries", "_addresses"):  # as if this process had compiled nothing
+        monkeypatch.setattr(compiler, compiled, {})
     problems = [Problem(policy, lr.bernoulli([0.1, 0.9]), 50) for policy in (lr.UCB1(), lr.MOSS())]
     parts = [Game(problem, np.zeros(1, np.int64)).missing_paths() for problem in problems]
     assert {part for part in parts[0] if parts[0][part] == parts[1][part]} == {
