@@ -493,7 +493,8 @@ def count_different(played: Problem, plain_engine: str, threads: int) -> tuple[i
         one, other = plain.regret[:, -1], on_gpu.regret[:, -1]
         error = ((one.var() + other.var()) / len(one)) ** 0.5
         deviations = float(abs(one.mean() - other.mean()) / error) if error > 0.0 else 0.0
-        note = f"other runs; means {deviations:.1f} standard errors apart"
+        others = int((plain.pulls != on_gpu.pulls).any(axis=1).sum())
+        note = f"{others:,} other runs; means {deviations:.1f} standard errors apart"
         return (len(one) if deviations > MAX_DEVIATIONS else 0), note
     different = (plain.pulls != on_gpu.pulls).any(axis=1)
     scale = max(1.0, float(np.abs(plain.regret).max()))

@@ -155,7 +155,7 @@ class LivePeriods:
         return self.matching.matched
 
     def _fit_matching(self) -> None:
-        """Give what a verdict compares room for the arms and periods; leave it out for too many arms."""
+        """Fit the sums that a verdict compares to the arms and periods; drop them for too many arms."""
         if self.matching is not None:
             larger = self._new_matched()
             for new, old in zip(larger, self.matching.matched, strict=True):
